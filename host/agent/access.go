@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+)
+
+// access lends the session to one plugin.
+type access struct {
+	a      *Agent
+	plugin string
+}
+
+// Access returns what the host lends a plugin of this session. Capabilities are
+// checked by the caller.
+func (a *Agent) Access(plugin string) session.Access { return &access{a, plugin} }
+
+func (x *access) Events(ctx context.Context, q session.Query) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		if err := x.a.rec.flush(ctx); err != nil {
+			yield(session.Event{}, err)
+			return
+		}
+		for e, err := range x.a.rec.log.Read(ctx, q) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (x *access) Outline(context.Context) (session.Outline, error) {
+	var o session.Outline
+	x.a.rec.view(func(s *fold.State) { o = session.Outline{Revision: s.Head, Nodes: s.Surface.Outline()} })
+	return o, nil
+}
+
+func (x *access) Meter(context.Context) (session.Meter, error) { return x.a.meter(), nil }
+
+// Meter tells how full the context is.
+func (a *Agent) Meter() session.Meter { return a.meter() }
+
+func (a *Agent) meter() session.Meter {
+	m := session.Meter{Window: a.Budget.Window, ResetAt: a.Budget.ResetAt, Reserve: a.Budget.Reserve}
+	a.rec.view(func(s *fold.State) {
+		m.Measured, m.Source = s.Measure()
+		m.Fixed, m.Ordinal = s.Fixed(), s.Compaction.Window
+	})
+	return m
+}
+
+func (x *access) Steer(ctx context.Context, text, key string, wake bool) error {
+	return x.a.push(ctx, session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: x.plugin, Text: text, Key: key, Wake: wake})
+}
+
+func (x *access) PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error {
+	if kind == "" || !json.Valid(data) {
+		return errors.New("a record needs a kind and JSON data")
+	}
+	return x.a.rec.commit(ctx, session.New(session.KindRecord, session.Record{Plugin: x.plugin, Kind: kind, Key: key, Data: data}))
+}
+
+// Generate sends the session's own prefix and g.Append, once, without retries;
+// the call is booked whether it succeeds or not.
+func (x *access) Generate(ctx context.Context, g session.Generate) (session.Generated, error) {
+	a := x.a
+	r := a.request()
+	if g.SurfaceUntil != 0 {
+		found := false
+		a.rec.view(func(s *fold.State) {
+			found = s.Surface.Index(g.SurfaceUntil) >= 0
+			r.Messages = s.Surface.Messages(g.SurfaceUntil)
+		})
+		if !found {
+			return session.Generated{}, fmt.Errorf("generate: node %d is not on the surface", g.SurfaceUntil)
+		}
+	}
+	r.Messages = append(r.Messages, g.Append...)
+	if g.Model != "" {
+		r.Model = g.Model
+	}
+	if g.Effort != "" {
+		r.Effort = g.Effort
+	}
+	if g.MaxOutputTokens > 0 {
+		r.MaxOutputTokens = g.MaxOutputTokens
+	}
+	if r.Purpose = g.Purpose; r.Purpose == "" || r.Purpose == llm.PurposeMain {
+		r.Purpose = llm.PurposeOther
+	}
+	if err := llm.Validate(r.Messages); err != nil {
+		return session.Generated{}, err
+	}
+	if err := a.rec.flush(ctx); err != nil {
+		return session.Generated{}, err
+	}
+	began := a.Now()
+	a.generated.Add(1)
+	answer, _, err := a.stream(ctx, r)
+	call := session.ModelCall{Purpose: r.Purpose, Plugin: x.plugin, Millis: a.Now().Sub(began).Milliseconds()}
+	if err != nil {
+		call.Error = err.Error()
+	} else {
+		call.Usage = answer.Usage
+	}
+	at := a.where()
+	if cerr := a.rec.commit(ctx, session.New(session.KindModelCall, call).At(at.Turn, at.Step)); cerr != nil {
+		return session.Generated{}, cerr
+	}
+	if err != nil {
+		return session.Generated{}, err
+	}
+	return session.Generated{Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop}, nil
+}

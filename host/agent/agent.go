@@ -1,0 +1,221 @@
+// Package agent is the loop: it claims input, asks the model, runs the tools and
+// writes what happened to the log, until nothing is owed. It knows interfaces
+// only. Read turn.go, then step.go.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/prompt"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// Options wires an agent. All fields but those marked optional are required.
+type Options struct {
+	Log      session.Log
+	State    *fold.State // folded from Log; the agent owns it from here
+	Model    llm.Model
+	Info     llm.Info
+	Effort   string         // optional
+	Params   map[string]any // optional
+	Tools    *tool.Registry
+	Hooks    *hook.Chain
+	Prompts  []prompt.Provider // optional
+	Persona  Persona           // optional
+	Strategy Strategy          // zero = none
+	Budget   compaction.Budget
+	Retry    Retry
+	Limits   Limits
+	Observer Observer // optional
+	Logger   *slog.Logger
+	Name     string           // the agent's name, for notes
+	Opened   session.Opened   // what is stored as session.opened
+	Now      func() time.Time // optional
+	Seed     func() uint64    // optional
+	// InHistory sends a changed system prompt as a later message (L12).
+	InHistory bool
+}
+
+// Persona is the profile's own text in the system prompt (SP3).
+type Persona struct{ Prefix, Suffix string }
+
+// Strategy is the compaction strategy in force.
+type Strategy struct {
+	compaction.Strategy
+	Name   string
+	Plugin string // the plugin whose tools may request a compaction
+	// Auto tells whether marks and the line act by themselves (N21).
+	Auto bool
+}
+
+// Observer hears what happens, in log order. It is called from one goroutine at
+// a time and must not call the agent.
+type Observer interface {
+	// Event is called once an event is durable, with the meter after it.
+	Event(e session.Event, m session.Meter)
+	// Delta is a piece of an answer that may still come to nothing.
+	Delta(kind llm.BlockKind, text string)
+	// Progress is a word of a long tool call or proposal.
+	Progress(source, text string)
+}
+
+// Agent runs one session. Prompt, Steer and the Access may be used from any
+// goroutine while Run is going on; Run itself is not reentrant.
+type Agent struct {
+	Options
+	rec *record
+
+	mu       sync.Mutex           // guards what follows
+	sections []compaction.Section // the strategy's, frozen
+	marks    []compaction.Mark
+	shared   []prompt.Section // the host's and the plugins', asked once a window
+
+	callIDs   map[string]bool // on the surface
+	generated atomic.Int64    // model calls made by Generate
+	started   time.Time
+	stepCount int // of this process
+	turnCount int
+}
+
+// Open takes over a session: it closes what a crash left open and opens the
+// strategy. The agent has not run yet.
+func Open(ctx context.Context, o Options) (*Agent, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Seed == nil {
+		o.Seed = rand.Uint64
+	}
+	a := &Agent{Options: o, rec: newRecord(o.Log, o.State, o.Now), callIDs: map[string]bool{}, started: o.Now()}
+	a.rec.observe = func(e session.Event) {
+		if o.Observer != nil {
+			o.Observer.Event(e, a.meter())
+		}
+	}
+	closers := fold.Repair(o.State)
+	if err := a.rec.commit(ctx, append(closers, session.New(session.KindSessionOpened, o.Opened))...); err != nil {
+		return nil, err
+	}
+	a.learnCallIDs()
+	return a, nil
+}
+
+// Begin opens the strategy and stores what it wants stored. It is called once,
+// after Open, when plugins may already use the agent's Access.
+func (a *Agent) Begin(ctx context.Context) error {
+	if a.Strategy.Strategy == nil {
+		return nil
+	}
+	fixed, err := a.fixedTokens(ctx)
+	if err != nil {
+		return err
+	}
+	s := a.session()
+	s.FixedTokens = fixed
+	opening, err := a.Strategy.Open(ctx, s)
+	if err != nil {
+		return fmt.Errorf("open strategy %q: %w", a.Strategy.Name, err)
+	}
+	a.sections, a.marks = opening.Sections, opening.Marks
+	return a.rec.commit(ctx, a.records(opening.Records)...)
+}
+
+// Run takes turns until nothing is owed, and tells how the last one ended. The
+// reason is "" where there was nothing to do. A cancelled ctx ends the step; the
+// inbox is kept.
+func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
+	var reason session.Reason
+	var failure *session.Failure
+	for a.owed() {
+		var err error
+		if reason, failure, err = a.turn(ctx); err != nil {
+			return session.ReasonError, failure, err
+		}
+		if reason != session.ReasonCompleted {
+			return reason, failure, nil
+		}
+	}
+	if a.Hooks.Declared(hook.Idle) {
+		if err := a.Hooks.Idle(ctx, a.where()); err != nil {
+			a.Logger.Warn("idle hook failed", "error", err)
+		}
+		if a.owed() {
+			return a.Run(ctx)
+		}
+	}
+	return reason, failure, nil
+}
+
+// Compact asks the strategy for a compaction now (C11). It must not run beside
+// Run. It tells whether one was applied.
+func (a *Agent) Compact(ctx context.Context, instructions string) (bool, error) {
+	if a.Strategy.Strategy == nil {
+		return false, errors.New(`this profile has no compaction strategy (strategy = "none"); choose one with -c compaction.strategy=NAME`)
+	}
+	out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, instructions: instructions})
+	return out.applied, err
+}
+
+// PluginState stores what became of a plugin process. Where the log cannot be
+// written the next step says so.
+func (a *Agent) PluginState(s session.PluginState) {
+	if err := a.rec.commit(context.Background(), session.New(session.KindPlugin, s)); err != nil {
+		a.Logger.Error("store the state of a plugin", "plugin", s.Plugin, "error", err)
+	}
+}
+
+func (a *Agent) owed() bool {
+	owed := false
+	a.rec.view(func(s *fold.State) {
+		for _, it := range s.Inbox {
+			owed = owed || it.Queue == session.NextTurn || it.Wake
+		}
+	})
+	return owed
+}
+
+// session tells a strategy what it serves.
+func (a *Agent) session() compaction.Session {
+	s := compaction.Session{Agent: a.Name, Provider: a.Info.Provider, Model: a.Info.Name, Budget: a.Budget, Access: a.Access(a.Strategy.Plugin)}
+	a.rec.view(func(st *fold.State) {
+		s.ID, s.Workspace, s.Created, s.Resumed = st.Created.ID, st.Created.Workspace, st.Created.Time, st.Turn.Ordinal > 0
+	})
+	return s
+}
+
+func (a *Agent) where() hook.Where {
+	var w hook.Where
+	a.rec.view(func(s *fold.State) { w = hook.Where{Session: s.Created.ID, Turn: s.Turn.Ordinal, Step: s.Turn.Step} })
+	return w
+}
+
+func (a *Agent) records(in []compaction.Record) []session.Event {
+	var out []session.Event
+	for _, r := range in {
+		out = append(out, session.New(session.KindRecord, session.Record{Plugin: a.Strategy.Plugin, Kind: r.Kind, Key: r.Key, Data: r.Data}))
+	}
+	return out
+}
+
+func (a *Agent) learnCallIDs() {
+	clear(a.callIDs)
+	a.rec.view(func(s *fold.State) {
+		for i := range s.Surface.Nodes {
+			for _, id := range s.Surface.Nodes[i].CallIDs {
+				a.callIDs[id] = true
+			}
+		}
+	})
+}

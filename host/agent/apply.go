@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// applied is what became of one question to the strategy.
+type applied struct {
+	applied bool
+	goOn    bool // the strategy wants the turn to go on
+	kind    compaction.Kind
+	gain    int // tokens
+}
+
+// compact asks the strategy and applies what it proposes, in one append. A
+// failure leaves the old surface and is not an error; an error means that the
+// log cannot be written, or that ctx ended.
+func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
+	if err := a.rec.flush(ctx); err != nil {
+		return applied{}, err
+	}
+	began, calls := a.Now(), a.generated.Load()
+	in, generation := a.input(q)
+	p, err := a.Strategy.Propose(ctx, in)
+	if ctx.Err() != nil {
+		return applied{}, context.Cause(ctx)
+	}
+	switch {
+	case err != nil:
+		return applied{}, a.fail(ctx, q, err)
+	case p.IsZero() && q.trigger == session.TriggerManual:
+		return applied{}, nil
+	case p.IsZero():
+		return applied{}, a.fail(ctx, q, errors.New("the strategy found nothing to compact"))
+	}
+	ended := session.CompactionEnded{Strategy: a.Strategy.Name, Kind: string(p.Kind), Trigger: q.trigger, ModelCalls: int(a.generated.Load() - calls), Boot: p.Boot}
+	if err := a.apply(ctx, q, in, generation, p, &ended, func() int64 { return a.Now().Sub(began).Milliseconds() }); err != nil {
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			return applied{}, a.fail(ctx, q, refused)
+		}
+		return applied{}, err
+	}
+	a.learnCallIDs()
+	return applied{true, p.Continue, p.Kind, ended.TokensBefore - ended.TokensAfter}, nil
+}
+
+// input describes the surface as it stands, and its generation.
+func (a *Agent) input(q ask) (compaction.Input, int) {
+	in := compaction.Input{Session: a.rec.log.ID(), Trigger: q.trigger, Attempt: q.attempt, Budget: a.Budget, Instructions: q.instructions,
+		Note: q.note, Seed: a.Seed(), Time: a.Now(), Access: a.Access(a.Strategy.Plugin), Progress: func(text string) {
+			if a.Observer != nil {
+				a.Observer.Progress(a.Strategy.Name, tool.Clean(text))
+			}
+		}}
+	var outline []session.Node
+	generation := 0
+	a.rec.view(func(s *fold.State) {
+		in.Revision, in.TurnOpen = s.Head, s.Turn.Open
+		in.Measured, in.Source = s.Measure()
+		in.Measured += q.pending
+		outline, generation = s.Surface.Outline(), s.Surface.Generation
+	})
+	in.Outline = nodes(outline)
+	return in, generation
+}
+
+func nodes(outline []session.Node) iter.Seq2[session.Node, error] {
+	return func(yield func(session.Node, error) bool) {
+		for _, n := range outline {
+			if !yield(n, nil) {
+				return
+			}
+		}
+	}
+}
+
+// refusedError is a proposal that the host does not apply.
+type refusedError struct{ why error }
+
+func (e *refusedError) Error() string { return "the proposal was refused: " + e.why.Error() }
+func (e *refusedError) Unwrap() error { return e.why }
+
+// apply checks the proposal and commits the whole compaction in one append:
+// started, records, edits, the newly rendered node 0, ended.
+func (a *Agent) apply(ctx context.Context, q ask, in compaction.Input, generation int, p compaction.Proposal, ended *session.CompactionEnded, millis func() int64) error {
+	system, err := a.systemAfter(ctx, p)
+	if err != nil {
+		return err
+	}
+	a.rec.snapshot()
+	err = a.rec.build(func(s *fold.State) ([]session.Event, error) {
+		if s.Surface.Generation != generation || s.Surface.Nodes[len(s.Surface.Nodes)-1].Seq > in.Revision {
+			return nil, &refusedError{errors.New("the surface moved meanwhile")}
+		}
+		if err := compaction.Check(s.Surface.Outline(), p, in.Revision, nil); err != nil {
+			return nil, &refusedError{err}
+		}
+		return a.compactionEvents(s, q, in, p, system, ended, millis)
+	})
+	if err != nil {
+		return err
+	}
+	if p.Refresh {
+		a.mu.Lock()
+		a.sections, a.marks = p.Sections, p.Marks
+		a.mu.Unlock()
+	}
+	return a.rec.flush(ctx)
+}
+
+// systemAfter renders node 0 as it will be. A new window asks the plugins for
+// their sections again.
+func (a *Agent) systemAfter(ctx context.Context, p compaction.Proposal) (string, error) {
+	a.mu.Lock()
+	if p.Kind == compaction.KindReset {
+		a.shared = nil
+	}
+	old := a.sections
+	if p.Refresh {
+		a.sections = p.Sections
+	}
+	a.mu.Unlock()
+	next, err := a.assemble(ctx)
+	a.mu.Lock()
+	a.sections = old
+	a.mu.Unlock()
+	return next.system, err
+}
+
+// compactionEvents lists the events of the compaction. They are tried on a copy
+// of the surface first, so that the figures in them are true.
+func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p compaction.Proposal, system string, ended *session.CompactionEnded, millis func() int64) ([]session.Event, error) {
+	ended.Ordinal, ended.TokensBefore = s.Compaction.Count+1, in.Measured
+	b := &builder{surface: s.Surface.Clone(), head: s.Head}
+	b.add(session.New(session.KindCompactionStarted, session.CompactionStarted{Ordinal: ended.Ordinal, Strategy: a.Strategy.Name,
+		Kind: string(p.Kind), Trigger: q.trigger, Attempt: q.attempt, TokensBefore: in.Measured, Revision: in.Revision}))
+	for _, r := range a.records(p.Records) {
+		b.add(r)
+	}
+	for _, e := range p.Edits {
+		b.edit(e)
+	}
+	if node := b.surface.Nodes[0]; node.Message.Text() != system {
+		message := session.Message{Message: llm.Text(llm.RoleSystem, system)}
+		b.add(session.New(session.KindMessageSystem, message).On(session.Op{Kind: session.OpReplace, From: node.Seq, To: node.Seq}))
+	}
+	if b.err != nil {
+		return nil, &refusedError{b.err}
+	}
+	ended.TokensAfter = b.surface.Tokens + s.ToolTokens() + q.pending
+	ended.Relieved = a.Budget.ResetAt <= 0 || ended.TokensAfter < a.Budget.ResetAt
+	ended.Millis = millis()
+	b.add(session.New(session.KindCompactionEnded, ended))
+	if !ended.Relieved && s.Compaction.Failures+1 >= maxFailures && !s.Compaction.Breaker {
+		for _, e := range a.breaker(s) {
+			b.add(e)
+		}
+	}
+	for _, text := range p.Steer {
+		b.add(session.New(session.KindInboxQueued, session.InboxItem{Queue: session.NextStep, Source: session.SourceHost, From: a.Strategy.Plugin, Text: tool.Clean(text)}))
+	}
+	for i := range b.events {
+		b.events[i] = b.events[i].At(s.Turn.Ordinal, s.Turn.Step)
+	}
+	return b.events, b.err
+}
+
+// builder collects events and keeps a trial surface in step with them.
+type builder struct {
+	events  []session.Event
+	surface *fold.Surface
+	head    int64
+	err     error
+}
+
+func (b *builder) add(e session.Event) int64 {
+	b.head++
+	b.events = append(b.events, e)
+	e.Seq = b.head
+	if err := b.surface.Apply(e); err != nil && b.err == nil {
+		b.err = err
+	}
+	return b.head
+}
+
+func (b *builder) edit(e compaction.Edit) {
+	switch {
+	case e.Trim != nil:
+		b.trim(*e.Trim)
+	case e.Drop != nil:
+		b.add(session.New(session.KindNodesDropped, struct{}{}).On(session.Op{Kind: session.OpDrop, From: e.Drop.From, To: e.Drop.To}))
+	case e.Replace != nil:
+		op := session.Op{Kind: session.OpReplace, From: e.Replace.Span.From, To: e.Replace.Span.To}
+		for _, m := range e.Replace.Messages {
+			message := session.Message{Message: m, Source: session.SourceCheckpoint}
+			op = session.Op{Kind: session.OpInsert, After: b.add(session.New(session.KindMessageUser, message).On(op))}
+		}
+	}
+}
+
+// trim cuts the middle out of a tool result.
+func (b *builder) trim(t compaction.Trim) {
+	i := b.surface.Index(t.Node)
+	if i < 0 {
+		b.err = fmt.Errorf("node %d is not on the surface", t.Node)
+		return
+	}
+	m := b.surface.Nodes[i].Message
+	cut := llm.ToolResult(m.CallID, compaction.TrimText(m.Text(), t.Head, t.Tail), m.IsError)
+	b.add(session.New(session.KindToolResult, session.ToolResult{Message: cut, Code: "TRIMMED"}).
+		On(session.Op{Kind: session.OpReplace, From: t.Node, To: t.Node}))
+}
+
+func estimate(m session.Message) int { return llm.Estimate(m.Message) }

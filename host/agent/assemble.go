@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/prompt"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// assembled is what a request shows besides the conversation.
+type assembled struct {
+	system  string
+	context string // "" = nothing to say
+	header  session.Header
+}
+
+// assemble renders the system prompt, the runtime context and the header. The
+// sections of host and plugins are asked for once a window, contexts each time.
+func (a *Agent) assemble(ctx context.Context) (assembled, error) {
+	var p assembled
+	sections, err := a.allSections(ctx)
+	if err != nil {
+		return p, err
+	}
+	vars := map[string]string{"model": a.Info.Name, "provider": a.Info.Provider}
+	if p.system, err = prompt.Assemble(sections, vars, a.Tools.Has); err != nil {
+		return p, err
+	}
+	p.system = tool.Clean(p.system)
+	var workspace string
+	before := false
+	a.rec.view(func(s *fold.State) { workspace, before = s.Created.Workspace, s.Context != "" })
+	contexts := []prompt.Context{{ID: "host:workspace", Order: prompt.OrderWorkspace, Text: fmt.Sprintf("Working directory: %q.", workspace)}}
+	for _, provider := range a.Prompts {
+		more, err := provider.Contexts(ctx, a.rec.log.ID())
+		if err != nil {
+			return p, fmt.Errorf("contexts of plugin %q: %w", provider.Name(), err)
+		}
+		contexts = append(contexts, more...)
+	}
+	p.context = prompt.RuntimeContext(contexts, a.Tools.Has, before)
+	p.header = session.Header{
+		Provider: a.Info.Provider, Model: a.Info.Name, ContextWindow: a.Info.ContextWindow, WindowSource: a.Info.WindowSource,
+		MaxOutputTokens: a.Info.MaxOutputTokens, Effort: a.Effort, Params: a.Params,
+		Tools: a.Tools.Declarations(), ToolsDigest: a.Tools.Digest(),
+	}
+	return p, nil
+}
+
+func (a *Agent) allSections(ctx context.Context) ([]prompt.Section, error) {
+	a.mu.Lock()
+	shared, strategy := a.shared, a.sections
+	a.mu.Unlock()
+	if shared == nil {
+		shared = prompt.Defaults(a.Persona.Prefix, a.Persona.Suffix)
+		for _, s := range a.Tools.Specs() {
+			if s.Guidance != "" {
+				shared = append(shared, prompt.Section{ID: "tool:" + s.Name, Order: prompt.OrderTools + s.GuidanceOrder%prompt.OrderTools, Text: s.Guidance, Raw: true, Tool: s.Name})
+			}
+		}
+		for _, provider := range a.Prompts {
+			more, err := provider.Sections(ctx, a.rec.log.ID())
+			if err != nil {
+				return nil, fmt.Errorf("sections of plugin %q: %w", provider.Name(), err)
+			}
+			shared = append(shared, more...)
+		}
+		a.mu.Lock()
+		a.shared = shared
+		a.mu.Unlock()
+	}
+	all := append([]prompt.Section(nil), shared...)
+	for _, s := range strategy {
+		all = append(all, prompt.Section{ID: s.ID, Order: s.Order, Text: s.Text, Raw: true})
+	}
+	return all, nil
+}
+
+// fixedTokens estimates the prompt without the strategy's sections.
+func (a *Agent) fixedTokens(ctx context.Context) (int, error) {
+	p, err := a.assemble(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return llm.Estimate(llm.Text(llm.RoleSystem, p.system)) + llm.EstimateTools(p.header.Tools), nil
+}
+
+// events returns what the assembled prompt adds to a surface: node 0, a header
+// and a runtime context, each only where it changed (L11, L12, L13).
+func (p assembled) events(s *fold.State, inHistory bool) []session.Event {
+	events := p.head(s, inHistory)
+	if s.Header == nil || !sameHeader(*s.Header, p.header) {
+		events = append(events, session.New(session.KindRequestHeader, p.header))
+	}
+	if p.context != "" && p.context != s.Context {
+		events = append(events, userMessage(p.context, session.SourceContext, "", 0))
+	}
+	return events
+}
+
+// head returns the event that brings the system prompt up to date, if any.
+func (p assembled) head(s *fold.State, inHistory bool) []session.Event {
+	message := llm.Text(llm.RoleSystem, p.system)
+	e := session.New(session.KindMessageSystem, session.Message{Message: message})
+	if len(s.Surface.Nodes) == 0 {
+		return []session.Event{e.On(session.Op{Kind: session.OpAppend})}
+	}
+	node := s.Surface.Nodes[0]
+	for _, n := range s.Surface.Nodes {
+		if n.Kind == session.KindMessageSystem {
+			node = n // the newest one speaks
+		}
+	}
+	if node.Message.Text() == p.system {
+		return nil
+	}
+	if inHistory {
+		return []session.Event{e.On(session.Op{Kind: session.OpAppend})}
+	}
+	first := s.Surface.Nodes[0].Seq
+	return []session.Event{e.On(session.Op{Kind: session.OpReplace, From: first, To: first})}
+}
+
+// pendingTokens estimates what events add to the surface.
+func (p assembled) pendingTokens(s *fold.State, messages []session.Event, inHistory bool) int {
+	c := s.Surface.Clone()
+	seq := s.Head
+	for _, e := range append(p.events(s, inHistory), messages...) {
+		if e.Op != nil {
+			seq++
+			e.Seq = seq
+			_ = c.Apply(e) // our own events; a fault shows when they are staged
+		}
+	}
+	tokens := c.Tokens - s.Surface.Tokens
+	if s.Header == nil {
+		tokens += llm.EstimateTools(p.header.Tools)
+	}
+	return tokens
+}
+
+func sameHeader(a, b session.Header) bool {
+	if a.ToolsDigest != b.ToolsDigest {
+		return false
+	}
+	a.Tools, b.Tools = nil, nil
+	if len(a.Params) == 0 && len(b.Params) == 0 {
+		a.Params, b.Params = nil, nil
+	} else {
+		a.Params, b.Params = jsonLike(a.Params), jsonLike(b.Params)
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// jsonLike makes integers compare equal to what they are after a decode.
+func jsonLike(m map[string]any) map[string]any {
+	out := maps.Clone(m)
+	for k, v := range out {
+		switch n := v.(type) {
+		case int:
+			out[k] = float64(n)
+		case int64:
+			out[k] = float64(n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+)
+
+// Limits end a turn with reason limit, resumably (L3). Zero fields do not bind.
+// Steps, turns and time count in this process, tokens and cost over the session.
+type Limits struct {
+	Steps   int
+	Turns   int
+	Tokens  int
+	Timeout time.Duration
+	CostUSD float64
+	// Cost prices a usage in USD; required with CostUSD.
+	Cost func(llm.Usage) float64
+}
+
+type limitError struct{ code, what, found string }
+
+func (e *limitError) Error() string { return fmt.Sprintf("limit %s reached: %s", e.what, e.found) }
+
+func (e *limitError) failure() *session.Failure {
+	return &session.Failure{Code: e.code, Message: e.Error(), Hint: "raise " + e.what + " in the profile's [limits] or with -c, then resume the session"}
+}
+
+// reached returns the limit that forbids another step, nil if none does.
+func (l Limits) reached(a *Agent) error {
+	var usage llm.Usage
+	a.rec.view(func(s *fold.State) { usage = s.Totals.Usage })
+	switch {
+	case l.Steps > 0 && a.stepCount >= l.Steps:
+		return &limitError{"LIMIT_STEPS", "limits.max_steps", fmt.Sprintf("%d steps", a.stepCount)}
+	case l.Turns > 0 && a.turnCount > l.Turns:
+		return &limitError{"LIMIT_TURNS", "limits.max_turns", fmt.Sprintf("%d turns", l.Turns)}
+	case l.Tokens > 0 && usage.Total() >= l.Tokens:
+		return &limitError{"LIMIT_TOKENS", "limits.max_tokens", fmt.Sprintf("%d tokens", usage.Total())}
+	case l.Timeout > 0 && a.Now().Sub(a.started) >= l.Timeout:
+		return &limitError{"LIMIT_TIME", "limits.timeout", a.Now().Sub(a.started).Round(time.Millisecond).String()}
+	case l.CostUSD > 0 && l.Cost != nil && l.Cost(usage) >= l.CostUSD:
+		return &limitError{"LIMIT_COST", "limits.max_cost_usd", fmt.Sprintf("%.4f USD", l.Cost(usage))}
+	}
+	return nil
+}

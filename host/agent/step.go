@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+)
+
+// outcome is what a step leaves.
+type outcome int
+
+const (
+	outcomeDone outcome = iota // the step ended the turn
+	outcomeOwed                // tool results await an answer
+	outcomeMaxTokens
+)
+
+// admit prepares a step: it claims input, lets hooks have their say, makes room
+// where the context is short, and commits what the request will show. It tells
+// whether there is a step to take.
+func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
+	// 1 claim
+	items := a.claim(first)
+	// 2 hooks
+	injected, err := a.beforeStep(ctx, items)
+	if err != nil {
+		return false, err
+	}
+	messages := a.admitted(items, injected)
+	if first && len(messages) == 0 {
+		return false, nil
+	}
+	// 3 assemble, 4 pressure: an applied proposal changes the prompt, so that it
+	// is assembled after the last one
+	p, err := a.assemble(ctx)
+	if err != nil {
+		return false, err
+	}
+	if p, err = a.relieve(ctx, p, messages); err != nil {
+		return false, err
+	}
+	// 5 commit
+	return true, a.commitStep(ctx, p, items, messages)
+}
+
+func (a *Agent) beforeStep(ctx context.Context, items []fold.Item) ([]string, error) {
+	if !a.Hooks.Declared(hook.BeforeStep) {
+		return nil, nil
+	}
+	if err := a.rec.flush(ctx); err != nil {
+		return nil, err
+	}
+	pending := make([]string, len(items))
+	for i, it := range items {
+		pending[i] = it.Text
+	}
+	d, err := a.Hooks.BeforeStep(ctx, a.where(), pending)
+	if err == nil && d.Reject != "" {
+		err = &blockedError{d.Reject}
+	}
+	return d.Inject, err
+}
+
+// admitted turns claimed items and injections into the step's messages.
+func (a *Agent) admitted(items []fold.Item, injected []string) []session.Event {
+	var messages []session.Event
+	for _, it := range items {
+		messages = append(messages, userMessage(it.Text, it.Source, it.From, it.Seq))
+	}
+	for _, text := range injected {
+		messages = append(messages, userMessage(text, session.SourcePlugin, "", 0))
+	}
+	return messages
+}
+
+// commitStep makes the step's beginning durable: one append.
+func (a *Agent) commitStep(ctx context.Context, p assembled, items []fold.Item, messages []session.Event) error {
+	a.stepCount++
+	err := a.rec.build(func(s *fold.State) ([]session.Event, error) {
+		turn, step := s.Turn.Ordinal, s.Turn.Step+1
+		var events []session.Event
+		if len(items) > 0 {
+			claimed := session.InboxClaimed{}
+			for _, it := range items {
+				claimed.Items = append(claimed.Items, it.Seq)
+			}
+			events = append(events, session.New(session.KindInboxClaimed, claimed))
+		}
+		events = append(events, session.New(session.KindStepStarted, session.StepStarted{}))
+		events = append(events, p.events(s, a.InHistory)...)
+		events = append(events, messages...)
+		events = append(events, a.dueMarks(s, messages)...)
+		for i := range events {
+			events[i] = events[i].At(turn, step)
+		}
+		return events, nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.rec.flush(ctx)
+}
+
+// step makes one request and runs the tool calls of its answer.
+func (a *Agent) step(ctx context.Context) (outcome, error) {
+	// 6 request, 7 stream
+	answer, attempt, took, err := a.ask(ctx)
+	if err != nil {
+		return 0, err
+	}
+	a.uniqueCallIDs(answer.Message)
+	at := a.where()
+	assistant := session.New(session.KindMessageAssistant, session.Assistant{
+		Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop, Model: answer.Model, Attempt: attempt, Millis: took.Milliseconds(),
+	}).At(at.Turn, at.Step).On(session.Op{Kind: session.OpAppend})
+	if err := a.rec.stage(assistant); err != nil {
+		return 0, err
+	}
+	calls := answer.Message.Calls()
+	out := outcomeDone
+	switch {
+	case answer.Stop == llm.StopMaxTokens:
+		out = outcomeMaxTokens
+	case len(calls) > 0: // only the presence of a call decides (L2)
+		out = outcomeOwed
+		// 8 tools
+		conclude, err := a.runTools(ctx, at, calls)
+		if err != nil {
+			return 0, err
+		}
+		if conclude {
+			out = outcomeDone
+		}
+	}
+	return out, a.rec.stage(session.New(session.KindStepEnded, session.StepEnded{}).At(at.Turn, at.Step))
+}

@@ -1,0 +1,232 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// defaultToolTimeout binds tools that declare none (T6).
+const defaultToolTimeout = 2 * time.Minute
+
+// batch is the calls of one answer on their way through the pipeline (T2).
+type batch struct {
+	a       *Agent
+	at      hook.Where
+	room    int
+	calls   []llm.ToolCall
+	args    []json.RawMessage
+	results []tool.Result
+	took    []time.Duration
+}
+
+// runTools runs the calls of an answer: in waves, each started durably before it
+// is dispatched, results in model order (L17, L19). It tells whether a tool
+// concluded the turn. Every call gets a result, also on a cancel.
+func (a *Agent) runTools(ctx context.Context, at hook.Where, calls []llm.ToolCall) (conclude bool, err error) {
+	b := &batch{a: a, at: at, calls: calls, room: a.room(),
+		args: make([]json.RawMessage, len(calls)), results: make([]tool.Result, len(calls)), took: make([]time.Duration, len(calls))}
+	for _, wave := range tool.Waves(len(calls), func(i int) bool { return a.Tools.Parallel(calls[i].Name) }) {
+		if ctx.Err() != nil {
+			break // what is left gets its results when the turn closes (L8)
+		}
+		if err := b.wave(ctx, wave); err != nil {
+			return false, err
+		}
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return b.effects()
+}
+
+// wave checks, starts and runs the calls of one wave and stages their results.
+func (b *batch) wave(ctx context.Context, wave []int) error {
+	var run []int
+	for _, i := range wave {
+		refused, err := b.refuse(ctx, i)
+		if err != nil {
+			return err
+		}
+		if !refused {
+			run = append(run, i)
+		}
+	}
+	var started []session.Event
+	for _, i := range run {
+		started = append(started, session.New(session.KindToolStarted, session.ToolStarted{
+			CallID: b.calls[i].ID, Name: b.calls[i].Name, Plugin: b.provider(i).Name()}).At(b.at.Turn, b.at.Step))
+	}
+	if len(run) > 0 {
+		if err := b.a.rec.commit(ctx, started...); err != nil {
+			return err
+		}
+		tool.RunWave(ctx, run, b.run)
+	}
+	for _, i := range wave {
+		if err := b.finish(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse gives a call that must not run its error result: an unknown tool, bad
+// arguments, a hook's denial (T3, M15).
+func (b *batch) refuse(ctx context.Context, i int) (bool, error) {
+	c := b.calls[i]
+	if _, _, known := b.a.Tools.Lookup(c.Name); !known {
+		b.results[i] = tool.Failed("UNKNOWN_TOOL", fmt.Sprintf("unknown tool %q", c.Name))
+		return true, nil
+	}
+	object, ok := c.ArgumentsObject()
+	if !ok {
+		b.results[i] = tool.BadArguments()
+		return true, nil
+	}
+	if bad, refused := b.a.Tools.Validate(c.Name, object); refused {
+		b.results[i] = bad
+		return true, nil
+	}
+	b.args[i] = object
+	if !b.a.Hooks.Declared(hook.BeforeTool) {
+		return false, nil
+	}
+	if err := b.a.rec.flush(ctx); err != nil {
+		return false, err
+	}
+	d, err := b.a.Hooks.BeforeTool(ctx, b.at, c.ID, c.Name, object)
+	if err != nil || d.Deny == "" {
+		return false, err
+	}
+	b.results[i] = tool.Failed("DENIED", d.Deny)
+	return true, nil
+}
+
+func (b *batch) provider(i int) tool.Provider {
+	_, p, _ := b.a.Tools.Lookup(b.calls[i].Name)
+	return p
+}
+
+// run dispatches one call under its deadline.
+func (b *batch) run(ctx context.Context, i int) {
+	spec, provider, _ := b.a.Tools.Lookup(b.calls[i].Name)
+	timeout := orDefault(spec.Timeout, defaultToolTimeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	call := tool.Call{Session: b.at.Session, Turn: b.at.Turn, Step: b.at.Step, ID: b.calls[i].ID, Name: b.calls[i].Name, Arguments: b.args[i], Room: b.room}
+	began := b.a.Now()
+	result, err := provider.Call(limited, call, func(text string) {
+		if b.a.Observer != nil {
+			b.a.Observer.Progress(b.calls[i].Name, tool.Clean(text))
+		}
+	})
+	b.took[i] = b.a.Now().Sub(began)
+	switch {
+	case err == nil:
+		b.results[i] = result
+	case ctx.Err() != nil:
+		b.results[i] = tool.Failed("ABORTED", "tool call aborted")
+	case limited.Err() != nil:
+		b.results[i] = tool.Failed("TOOL_TIMEOUT", fmt.Sprintf("tool call timed out after %dms", timeout.Milliseconds()))
+	default:
+		b.results[i] = tool.Failed("TOOL_FAILED", fmt.Sprintf("the plugin behind %s failed during the call, so its effect is unknown: %v", spec.Name, err))
+	}
+}
+
+// finish lets hooks see a result and stages it.
+func (b *batch) finish(ctx context.Context, i int) error {
+	r, c := b.results[i], b.calls[i]
+	contexts := r.Contexts
+	if b.a.Hooks.Declared(hook.AfterTool) {
+		outcome, more, err := b.a.Hooks.AfterTool(ctx, b.at, hook.ToolOutcome{CallID: c.ID, Name: c.Name, Text: r.Text, IsError: r.IsError})
+		if err != nil {
+			return errors.Join(b.stage(i), err)
+		}
+		b.results[i].Text = outcome.Text
+		contexts = append(contexts, more...)
+	}
+	if err := b.stage(i); err != nil {
+		return err
+	}
+	for _, text := range contexts {
+		if err := b.a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: b.from(i), Text: text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) stage(i int) error {
+	r, c := b.results[i], b.calls[i]
+	text := tool.Clean(r.Text)
+	if text == "" {
+		text = "(no output)"
+	}
+	payload := session.ToolResult{Message: llm.ToolResult(c.ID, text, r.IsError), Name: c.Name, Code: r.Code, Millis: b.took[i].Milliseconds()}
+	for _, e := range r.Effects {
+		payload.Effects = append(payload.Effects, string(e))
+	}
+	return b.a.rec.stage(session.New(session.KindToolResult, payload).At(b.at.Turn, b.at.Step).On(session.Op{Kind: session.OpAppend}))
+}
+
+func (b *batch) from(i int) string {
+	if p := b.provider(i); p != nil {
+		return p.Name()
+	}
+	return ""
+}
+
+// effects acts on what the results ask of the host. A request for a compaction
+// counts only from the strategy's own plugin, and only where the whole batch
+// went well (N12).
+func (b *batch) effects() (conclude bool, err error) {
+	failed := ""
+	arm := -1
+	for i, r := range b.results {
+		if r.IsError {
+			failed = b.calls[i].Name
+		}
+		for _, e := range r.Effects {
+			switch {
+			case e == tool.EffectConcludeTurn:
+				conclude = true
+			case e == tool.EffectRequestCompaction && b.a.Strategy.Strategy != nil && b.from(i) == b.a.Strategy.Plugin:
+				arm = i
+			}
+		}
+	}
+	if arm < 0 {
+		return conclude, nil
+	}
+	id := b.calls[arm].ID
+	if failed == "" {
+		return conclude, b.a.rec.stage(session.New(session.KindCompactionArmed, session.CompactionArmed{CallID: id, Note: b.results[arm].Note}).At(b.at.Turn, b.at.Step))
+	}
+	why := fmt.Sprintf("a call of %s in the same batch failed", failed)
+	if err := b.a.rec.stage(session.New(session.KindCompactionDropped, session.CompactionDropped{CallID: id, Why: why}).At(b.at.Turn, b.at.Step)); err != nil {
+		return conclude, err
+	}
+	return conclude, b.a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourceHost,
+		Text: "The reset you asked for was dropped: " + why + ". Put that right first, then ask again."})
+}
+
+// room is what is left before the line, -1 where that is unknown.
+func (a *Agent) room() int {
+	room := -1
+	a.rec.view(func(s *fold.State) {
+		if a.Budget.ResetAt > 0 {
+			measured, _ := s.Measure()
+			room = max(0, a.Budget.ResetAt-measured)
+		}
+	})
+	return room
+}

@@ -1,0 +1,130 @@
+package fold
+
+import (
+	"fmt"
+
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// State is all that the host folds from a log. It is not safe for concurrent
+// use. Its size is bounded by the surface, not by the log.
+type State struct {
+	Head       int64            `json:"head"`
+	Created    session.Created  `json:"created"`
+	Surface    Surface          `json:"surface"`
+	Header     *session.Header  `json:"header,omitempty"`
+	HeaderSeq  int64            `json:"header_seq,omitempty"`
+	Turn       Turn             `json:"turn"`
+	Inbox      []Item           `json:"inbox,omitempty"`
+	Compaction Compaction       `json:"compaction"`
+	Context    string           `json:"context,omitempty"` // the newest runtime context on the surface
+	Anchor     Anchor           `json:"anchor"`
+	Totals     Totals           `json:"totals"`
+	Records    map[string]int64 `json:"records,omitempty"` // "plugin/kind/key" -> seq of the newest
+	Unknown    int              `json:"unknown,omitempty"` // events of kinds that this binary does not know
+	toolTokens struct {
+		header int64
+		tokens int
+	}
+}
+
+// Item is a queued inbox item.
+type Item struct {
+	Seq int64 `json:"seq"`
+	session.InboxItem
+}
+
+// Turn is the newest turn and its newest step.
+type Turn struct {
+	Ordinal  int              `json:"ordinal"`
+	Open     bool             `json:"open"`
+	Step     int              `json:"step"` // of the newest turn
+	StepOpen bool             `json:"step_open"`
+	Last     session.Reason   `json:"last,omitempty"` // of the newest closed turn
+	Error    *session.Failure `json:"error,omitempty"`
+	// Calls are the calls of the open step that have no result yet, in order.
+	Calls []Call `json:"calls,omitempty"`
+}
+
+// Call is a call that awaits its result.
+type Call struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Started bool   `json:"started"`
+}
+
+// Compaction is what the log says of compactions.
+type Compaction struct {
+	Count    int                      `json:"count"`  // applied
+	Window   int                      `json:"window"` // ordinal of the window, from 1
+	Armed    *session.CompactionArmed `json:"armed,omitempty"`
+	Marks    []string                 `json:"marks,omitempty"` // shown in this window
+	Failures int                      `json:"failures"`        // in a row
+	Breaker  bool                     `json:"breaker"`
+	LastSeq  int64                    `json:"last_seq"` // of the newest compaction.ended
+}
+
+// Totals add up over the whole log.
+type Totals struct {
+	Steps      int                 `json:"steps"`
+	ModelCalls map[llm.Purpose]int `json:"model_calls"`
+	Retries    int                 `json:"retries"`
+	Usage      llm.Usage           `json:"usage"`
+}
+
+// New returns the state of an empty log.
+func New() *State {
+	return &State{
+		Compaction: Compaction{Window: 1},
+		Totals:     Totals{ModelCalls: map[llm.Purpose]int{}},
+		Records:    map[string]int64{},
+	}
+}
+
+// Apply folds the next event. An error names the event and leaves the state as
+// it was, but for Head.
+func (s *State) Apply(e session.Event) error {
+	if e.Seq != s.Head+1 {
+		return fmt.Errorf("event %d follows event %d", e.Seq, s.Head)
+	}
+	s.Head = e.Seq
+	if err := s.Surface.Apply(e); err != nil {
+		return err
+	}
+	if e.Op != nil && e.Op.Kind != session.OpAppend && e.Kind != session.KindMessageSystem {
+		s.Anchor = Anchor{} // the old usage does not speak of this surface (N24)
+	}
+	if apply := folds[e.Kind]; apply != nil {
+		return apply(s, e)
+	}
+	if !silent[e.Kind] {
+		s.Unknown++
+	}
+	return nil
+}
+
+// Pending tells whether the inbox holds an item of that queue.
+func (s *State) Pending(q session.Queue) bool {
+	for _, it := range s.Inbox {
+		if it.Queue == q {
+			return true
+		}
+	}
+	return false
+}
+
+// Shown tells whether a mark was shown in this window.
+func (s *State) Shown(mark string) bool {
+	for _, id := range s.Compaction.Marks {
+		if id == mark {
+			return true
+		}
+	}
+	return false
+}
+
+var silent = map[session.Kind]bool{
+	session.KindSessionOpened: true, session.KindCompactionStarted: true, session.KindNodesDropped: true,
+	session.KindPlugin: true, session.KindWarning: true,
+}

@@ -1,0 +1,295 @@
+package session
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tureen-host/tureen/host/llm"
+)
+
+// The kinds of events and, beside each, its payload.
+const (
+	KindSessionCreated Kind = "session.created" // Created; always seq 1
+	KindSessionOpened  Kind = "session.opened"  // Opened; each time a process takes the session
+
+	KindInboxQueued  Kind = "inbox.queued"  // InboxItem
+	KindInboxClaimed Kind = "inbox.claimed" // InboxClaimed
+
+	KindTurnStarted Kind = "turn.started" // TurnStarted
+	KindTurnEnded   Kind = "turn.ended"   // TurnEnded
+	KindStepStarted Kind = "step.started" // StepStarted
+	KindStepEnded   Kind = "step.ended"   // StepEnded
+
+	KindMessageSystem    Kind = "message.system"    // Message; node 0
+	KindMessageUser      Kind = "message.user"      // Message
+	KindMessageAssistant Kind = "message.assistant" // Assistant
+	KindAttempt          Kind = "assistant.attempt" // Attempt; log-only, never on the surface (M16)
+	KindToolStarted      Kind = "tool.started"      // ToolStarted
+	KindToolResult       Kind = "tool.result"       // ToolResult; a node
+	KindRequestHeader    Kind = "request.header"    // Header; only when it changed (L11)
+
+	KindModelCall Kind = "model.call" // ModelCall; a request that is not a step's: compaction, notes, other
+
+	KindCompactionStarted Kind = "compaction.started" // CompactionStarted
+	KindCompactionEnded   Kind = "compaction.ended"   // CompactionEnded
+	KindCompactionFailed  Kind = "compaction.failed"  // CompactionFailed
+	KindCompactionArmed   Kind = "compaction.armed"   // CompactionArmed
+	KindCompactionDropped Kind = "compaction.dropped" // CompactionDropped
+	KindNodesDropped      Kind = "surface.dropped"    // no payload; Op drop
+	KindMarkShown         Kind = "mark.shown"         // MarkShown
+	KindBreaker           Kind = "compaction.breaker" // Breaker
+
+	KindRecord  Kind = "record"  // Record; a plugin's own
+	KindPlugin  Kind = "plugin"  // PluginState
+	KindWarning Kind = "warning" // Warning; for people
+)
+
+// Created is the birth of a session.
+type Created struct {
+	ID        string    `json:"id"`
+	Workspace string    `json:"workspace"` // the working directory, absolute
+	Profile   string    `json:"profile"`
+	Strategy  string    `json:"strategy"`
+	Title     string    `json:"title"` // first line of the first prompt, at most 80 characters
+	Time      time.Time `json:"time"`
+}
+
+// Opened says which process took the session and what it runs.
+type Opened struct {
+	Version string   `json:"version"`
+	Plugins []string `json:"plugins"` // name@version
+	Resumed bool     `json:"resumed"`
+}
+
+// Queue is one of the inbox's two lists (L4).
+type Queue string
+
+const (
+	NextTurn Queue = "next-turn"
+	NextStep Queue = "next-step"
+)
+
+// Source says who wrote a user message.
+type Source string
+
+const (
+	SourceOwner      Source = "owner"           // the person
+	SourceSteer      Source = "steer"           // the person, during a turn
+	SourceHost       Source = "host"            // the host's own notices, marks included
+	SourcePlugin     Source = "plugin"          // a plugin's steering or context
+	SourceContext    Source = "runtime-context" // L13
+	SourceCheckpoint Source = "checkpoint"      // what a compaction left in place of the old messages
+)
+
+// InboxItem waits for a turn or a step. Its id is the event's seq.
+type InboxItem struct {
+	Queue  Queue  `json:"queue"`
+	Source Source `json:"source"`
+	From   string `json:"from,omitempty"` // the plugin's name, where Source is plugin
+	Text   string `json:"text"`
+	Wake   bool   `json:"wake"`
+	Key    string `json:"key,omitempty"` // dedupe key: a second item of the same key is not queued
+}
+
+// InboxClaimed takes items out of the inbox, in order.
+type InboxClaimed struct {
+	Items []int64 `json:"items"` // seqs of inbox.queued events
+}
+
+// TurnStarted opens a turn. Turn ordinals count from 1.
+type TurnStarted struct{}
+
+// Reason is why a turn ended; it is a run's status too.
+type Reason string
+
+const (
+	ReasonCompleted Reason = "completed"
+	ReasonMaxTokens Reason = "max_tokens"
+	ReasonLimit     Reason = "limit"
+	ReasonBlocked   Reason = "blocked"
+	ReasonCancelled Reason = "cancelled"
+	ReasonError     Reason = "error"
+)
+
+// TurnEnded closes a turn.
+type TurnEnded struct {
+	Reason Reason   `json:"reason"`
+	Error  *Failure `json:"error,omitempty"`
+	// Repaired marks a turn that was closed after a crash (R1).
+	Repaired bool `json:"repaired,omitempty"`
+}
+
+// Failure is an error as the log and the output keep it.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// StepStarted opens a step of a turn.
+type StepStarted struct{}
+
+// StepEnded closes a step.
+type StepEnded struct {
+	Repaired bool `json:"repaired,omitempty"`
+}
+
+// Message is a system or user message on the surface.
+type Message struct {
+	Message *llm.Message `json:"message"`
+	Source  Source       `json:"source,omitempty"`
+	From    string       `json:"from,omitempty"`
+	Item    int64        `json:"item,omitempty"` // the inbox item it came from
+}
+
+// Assistant is a model's answer on the surface.
+type Assistant struct {
+	Message *llm.Message   `json:"message"`
+	Usage   llm.Usage      `json:"usage"`
+	Stop    llm.StopReason `json:"stop,omitempty"`
+	Model   string         `json:"model,omitempty"`
+	Attempt int            `json:"attempt,omitempty"` // 0 = the step's first request
+	Millis  int64          `json:"ms,omitempty"`
+}
+
+// Attempt is a request that came to nothing.
+type Attempt struct {
+	Code       string       `json:"code"`
+	Message    string       `json:"message"`
+	Attempt    int          `json:"attempt,omitempty"` // 0 = the step's first request
+	Partial    *llm.Message `json:"partial,omitempty"`
+	Usage      llm.Usage    `json:"usage"`
+	RetryAfter int64        `json:"retry_after_ms,omitempty"` // the wait chosen before the next attempt; 0 = none follows
+}
+
+// ToolStarted is written before a call is dispatched.
+type ToolStarted struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Plugin string `json:"plugin,omitempty"`
+}
+
+// ToolResult answers a call.
+type ToolResult struct {
+	Message *llm.Message `json:"message"`
+	Name    string       `json:"name"`
+	Code    string       `json:"code,omitempty"` // TOOL_OUTCOME_UNKNOWN, TOOL_NOT_STARTED, …; never shown to the model
+	Millis  int64        `json:"ms,omitempty"`
+	Effects []string     `json:"effects,omitempty"`
+}
+
+// Header is what a request carries besides its messages.
+type Header struct {
+	Provider        string         `json:"provider"`
+	Model           string         `json:"model"`
+	ContextWindow   int            `json:"context_window"`
+	WindowSource    string         `json:"window_source"`
+	MaxOutputTokens int            `json:"max_output_tokens"`
+	Effort          string         `json:"effort,omitempty"`
+	Params          map[string]any `json:"params,omitempty"`
+	Tools           []llm.Tool     `json:"tools"`
+	ToolsDigest     string         `json:"tools_digest"` // hex SHA-256 of the declarations
+}
+
+// ModelCall books a request that no step made.
+type ModelCall struct {
+	Purpose llm.Purpose `json:"purpose"`
+	Plugin  string      `json:"plugin,omitempty"`
+	Usage   llm.Usage   `json:"usage"`
+	Error   string      `json:"error,omitempty"`
+	Millis  int64       `json:"ms"`
+}
+
+// Trigger is why a compaction was looked for.
+type Trigger string
+
+const (
+	TriggerPressure  Trigger = "pressure"
+	TriggerStopping  Trigger = "stopping"
+	TriggerRequested Trigger = "requested"
+	TriggerOverflow  Trigger = "overflow"
+	TriggerManual    Trigger = "manual"
+)
+
+// CompactionStarted opens the one append that a compaction is.
+type CompactionStarted struct {
+	Ordinal      int     `json:"ordinal"` // from 1
+	Strategy     string  `json:"strategy"`
+	Kind         string  `json:"kind"` // trim | summary | reset
+	Trigger      Trigger `json:"trigger"`
+	Attempt      int     `json:"attempt"`
+	TokensBefore int     `json:"tokens_before"`
+	Revision     int64   `json:"revision"` // head seq that the proposal was made for
+}
+
+// CompactionEnded closes it.
+type CompactionEnded struct {
+	Ordinal      int     `json:"ordinal"`
+	Strategy     string  `json:"strategy"`
+	Kind         string  `json:"kind"`
+	Trigger      Trigger `json:"trigger"`
+	TokensBefore int     `json:"tokens_before"`
+	TokensAfter  int     `json:"tokens_after"`
+	Millis       int64   `json:"ms"`
+	ModelCalls   int     `json:"model_calls"` // the strategy's own, while it proposed
+	// Relieved tells whether the new surface lies below the line.
+	Relieved bool `json:"relieved"`
+	// Boot is the frozen text that the new window starts with, "" where the
+	// strategy has none (N18, N19).
+	Boot string `json:"boot,omitempty"`
+}
+
+// CompactionFailed leaves the old surface in force.
+type CompactionFailed struct {
+	Strategy string  `json:"strategy"`
+	Trigger  Trigger `json:"trigger"`
+	Attempt  int     `json:"attempt"`
+	Error    string  `json:"error"`
+}
+
+// CompactionArmed notes that a tool result asked for a compaction.
+type CompactionArmed struct {
+	CallID string `json:"call_id"`
+	Note   string `json:"note,omitempty"`
+}
+
+// CompactionDropped takes an armed request back.
+type CompactionDropped struct {
+	CallID string `json:"call_id"`
+	Why    string `json:"why"`
+}
+
+// MarkShown says that a mark's text was steered in this window.
+type MarkShown struct {
+	ID string `json:"id"`
+}
+
+// Breaker says whether automatic compaction rests.
+type Breaker struct {
+	Open bool   `json:"open"`
+	Why  string `json:"why"`
+}
+
+// Record is a plugin's own entry. Plugin and Kind name it; the newest of a
+// (Plugin, Kind, Key) wins.
+type Record struct {
+	Plugin string          `json:"plugin"`
+	Kind   string          `json:"kind"`
+	Key    string          `json:"key,omitempty"`
+	Data   json.RawMessage `json:"data"`
+}
+
+// PluginState tells of a plugin process: started, crashed, disabled.
+type PluginState struct {
+	Plugin     string `json:"plugin"`
+	Generation int    `json:"generation"`
+	State      string `json:"state"`
+	Detail     string `json:"detail,omitempty"`
+}
+
+// Warning is a host's word to the person, never to the model.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}

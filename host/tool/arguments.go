@@ -1,0 +1,140 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Validate checks a call's arguments against the tool's schema and returns the
+// error result that the model sees, or false where they fit (T3).
+func (r *Registry) Validate(name string, arguments json.RawMessage) (Result, bool) {
+	i, ok := r.byName[name]
+	if !ok {
+		return Failed("UNKNOWN_TOOL", fmt.Sprintf("unknown tool %q", name)), true
+	}
+	value, err := decode(arguments)
+	if err != nil {
+		return BadArguments(), true
+	}
+	err = r.entries[i].schema.Validate(value)
+	var invalid *jsonschema.ValidationError
+	switch {
+	case err == nil:
+		return Result{}, false
+	case errors.As(err, &invalid):
+		return Failed("INVALID_ARGUMENTS", "invalid arguments: "+strings.Join(violations(invalid), "; ")), true
+	default:
+		return Failed("INVALID_ARGUMENTS", "invalid arguments: "+err.Error()), true
+	}
+}
+
+// BadArguments is the result for arguments that are no JSON object (M15).
+func BadArguments() Result {
+	return Failed("INVALID_ARGUMENTS", `invalid arguments: "arguments" must be an object`)
+}
+
+func compile(name string, schema json.RawMessage) (*jsonschema.Schema, error) {
+	var root struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(schema, &root); err != nil {
+		return nil, fmt.Errorf("is not a JSON object: %w", err)
+	}
+	if root.Type != "object" {
+		return nil, fmt.Errorf(`has type %q at its root; it must be "object"`, root.Type)
+	}
+	c := jsonschema.NewCompiler()
+	c.LoadURL = nil // a schema is whole in itself; nothing is fetched
+	url := "tool:///" + name
+	if err := c.AddResource(url, bytes.NewReader(schema)); err != nil {
+		return nil, err
+	}
+	return c.Compile(url)
+}
+
+func decode(b json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, ok := v.(map[string]any); !ok {
+		return nil, errors.New("not an object")
+	}
+	return v, nil
+}
+
+var quoted = regexp.MustCompile(`'([^']*)'`)
+
+// violations turns the leaves of a validation error into the sentences of T3.
+func violations(err *jsonschema.ValidationError) []string {
+	if len(err.Causes) == 0 {
+		return []string{violation(err)}
+	}
+	var out []string
+	for _, c := range err.Causes {
+		for _, v := range violations(c) {
+			if len(out) == 0 || out[len(out)-1] != v {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+func violation(err *jsonschema.ValidationError) string {
+	path := dotted(err.InstanceLocation)
+	keyword := err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
+	switch keyword {
+	case "required":
+		var missing []string
+		for _, m := range quoted.FindAllStringSubmatch(err.Message, -1) {
+			missing = append(missing, fmt.Sprintf("missing required property %q", join(path, m[1])))
+		}
+		return strings.Join(missing, "; ")
+	case "additionalProperties":
+		var extra []string
+		for _, m := range quoted.FindAllStringSubmatch(err.Message, -1) {
+			extra = append(extra, fmt.Sprintf("%q is not a declared property (additionalProperties: false)", join(path, m[1])))
+		}
+		return strings.Join(extra, "; ")
+	case "type":
+		want, _, _ := strings.Cut(strings.TrimPrefix(err.Message, "expected "), ",")
+		return fmt.Sprintf("%q must be %s", orArguments(path), article(want))
+	case "enum":
+		return fmt.Sprintf("%q %s", orArguments(path), strings.Replace(err.Message, "value must be", "must be", 1))
+	}
+	return fmt.Sprintf("%q: %s", orArguments(path), err.Message)
+}
+
+func dotted(pointer string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func orArguments(path string) string {
+	if path == "" {
+		return "arguments"
+	}
+	return path
+}
+
+func article(kind string) string {
+	if strings.ContainsAny(kind[:min(1, len(kind))], "aeiou") {
+		return "an " + kind
+	}
+	return "a " + kind
+}

@@ -129,7 +129,13 @@ func (a *Agent) Begin(ctx context.Context) error {
 		return fmt.Errorf("open strategy %q: %w", a.Strategy.Name, err)
 	}
 	a.sections, a.marks = opening.Sections, opening.Marks
-	return a.rec.commit(ctx, a.records(opening.Records)...)
+	events := a.records(opening.Records)
+	if a.Budget.Window <= 0 {
+		events = append(events, session.New(session.KindWarning, session.Warning{Code: "WINDOW_UNKNOWN",
+			Message: fmt.Sprintf("the context window of model %q is unknown, so nothing is compacted by itself", a.Info.Name),
+			Hint:    "set it in the profile or with -c model.context_window=NUMBER"}))
+	}
+	return a.rec.commit(ctx, events...)
 }
 
 // Run takes turns until nothing is owed, and tells how the last one ended. The

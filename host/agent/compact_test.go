@@ -388,3 +388,15 @@ func TestSP1_AnUnknownVariableEndsTheTurn(t *testing.T) {
 		t.Errorf("ended %s %+v", reason, failure)
 	}
 }
+
+func TestC3_AnUnknownWindowIsSaidLoudlyAndNothingIsAutomatic(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, calls(`a big {}`), says("done"))
+	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "big"}, big(5000))}
+	withStrategy(s, &strategy{propose: wipe("x")})
+	s.options.Budget = compaction.Budget{Source: "unknown"}
+	s.completed("task")
+	if w := one[session.Warning](s, session.KindWarning); w.Code != "WINDOW_UNKNOWN" || s.count(session.KindCompactionEnded) != 0 {
+		t.Errorf("%+v; the log is %s", w, s.kinds())
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tureen-host/tureen/host"
+)
+
+func (a *app) compactCommand() *cobra.Command {
+	var format, id, instructions string
+	cmd := &cobra.Command{
+		Use:   "compact [ID | last]",
+		Short: "Have the strategy shorten a session now",
+		Long: `Compact opens a session that nobody works in and asks its strategy for a
+compaction. What is replaced stays in the log.`,
+		Example: `  tureen compact last
+  tureen compact 01k7 --instructions "keep the exact error texts"
+  tureen compact last -c compaction.strategy=summary`,
+		Args: arguments(0, 1, "one session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0 && id != "":
+				return usagef("name the session once", "both an argument and --session name a session")
+			case len(args) > 0:
+				id = args[0]
+			case id == "":
+				id = "last"
+			}
+			return a.work(cmd.Context(), format, job{
+				open: func(ctx context.Context, w *work) (*host.Host, error) { return w.resume(ctx, id) },
+				do:   func(ctx context.Context, w *work, h *host.Host) error { return w.compact(ctx, h, instructions) },
+			})
+		},
+	}
+	formatFlag(cmd, &format)
+	cmd.Flags().StringVar(&id, "session", "", "the session, instead of the argument")
+	cmd.Flags().StringVar(&instructions, "instructions", "", "what the strategy should mind")
+	return cmd
+}
+
+func (w *work) compact(ctx context.Context, h *host.Host, instructions string) error {
+	applied, err := h.Agent.Compact(ctx, instructions)
+	if err != nil {
+		return err
+	}
+	if failed := w.report.failedCompaction(); failed != nil && !applied {
+		return faultf(exitPlugin, "COMPACTION_FAILED", "the conversation stays as it is; try another strategy with -c compaction.strategy=NAME",
+			"strategy %s did not compact: %s", failed.Strategy, failed.Error)
+	}
+	if !applied && !w.quiet {
+		w.lines.Print("nothing to compact")
+	}
+	return nil
+}

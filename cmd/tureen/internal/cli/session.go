@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+func (a *app) sessionCommand() *cobra.Command {
+	return group("session", "The sessions on this machine", `A session is one conversation, kept as an append-only log of events. ID may be the
+beginning of an id, or "last" for the newest.`,
+		a.sessionListCommand(), a.sessionShowCommand(), a.sessionExportCommand(), a.sessionVerifyCommand())
+}
+
+func (a *app) sessionListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the sessions, newest first",
+		Example: `  tureen session list
+  tureen session list --json | jq -r '.[0].id'`,
+		Args: arguments(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withStore(func(s *store) error {
+				list, err := s.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if list == nil {
+					list = []session.Summary{}
+				}
+				return a.print(asJSON, list, func(w io.Writer) error { return writeSessions(w, list) })
+			})
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func writeSessions(w io.Writer, list []session.Summary) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, `no session so far; start one: tureen run "PROMPT"`)
+		return err
+	}
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "ID\tSTATUS\tUPDATED\tTURNS\tSIZE\tPROFILE\tSTRATEGY\tTITLE")
+	for _, s := range list {
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.Status, clock(s.Updated), s.Turns, size(s.Bytes), s.Profile, s.Strategy, render.Head(s.Title, 50))
+	}
+	return tab.Flush()
+}
+
+func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
+
+func size(bytes int64) string { return render.Amount(int(bytes)) + "B" }
+
+// withSession opens a session for reading.
+func (a *app) withSession(ctx context.Context, prefix string, read func(session.Summary, session.Reader) error) error {
+	return a.withStore(func(s *store) error {
+		row, err := s.summary(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		r, err := s.View(ctx, row.ID)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		err = read(row, r)
+		if errors.Is(err, session.ErrDamaged) || errors.Is(err, session.ErrNewer) {
+			return stateFault(row.ID, err)
+		}
+		return err
+	})
+}
+
+// sessionArgument is the session that a reading verb is about.
+func sessionArgument(args []string) string {
+	if len(args) == 0 {
+		return "last"
+	}
+	return args[0]
+}

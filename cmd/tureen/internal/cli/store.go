@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// store is the session store of this user; its errors are faults of the state.
+type store struct {
+	session.Store
+	taken string // id of the session that was last created or opened
+}
+
+func (s *store) Create(ctx context.Context, created session.Created) (session.Log, error) {
+	log, err := s.Store.Create(ctx, created)
+	return s.take(created.ID, log, err)
+}
+
+func (s *store) Open(ctx context.Context, id string) (session.Log, error) {
+	log, err := s.Store.Open(ctx, id)
+	return s.take(id, log, err)
+}
+
+func (s *store) take(id string, log session.Log, err error) (session.Log, error) {
+	if err != nil {
+		return nil, stateFault(id, err)
+	}
+	s.taken = id
+	return &writtenLog{log}, nil
+}
+
+func (s *store) View(ctx context.Context, id string) (session.Reader, error) {
+	r, err := s.Store.View(ctx, id)
+	return r, stateFault(id, err)
+}
+
+func (s *store) List(ctx context.Context) ([]session.Summary, error) {
+	list, err := s.Store.List(ctx)
+	return list, stateFault("", err)
+}
+
+func (s *store) Resolve(ctx context.Context, prefix string) (string, error) {
+	id, err := s.Store.Resolve(ctx, prefix)
+	return id, stateFault(prefix, err)
+}
+
+// summary finds a session's row.
+func (s *store) summary(ctx context.Context, prefix string) (session.Summary, error) {
+	id, err := s.Resolve(ctx, prefix)
+	if err != nil {
+		return session.Summary{}, err
+	}
+	list, err := s.List(ctx)
+	if err != nil {
+		return session.Summary{}, err
+	}
+	for _, row := range list {
+		if row.ID == id {
+			return row, nil
+		}
+	}
+	return session.Summary{}, stateFault(id, session.ErrNotFound)
+}
+
+// created reads the birth of a session.
+func (s *store) created(ctx context.Context, id string) (session.Created, error) {
+	r, err := s.View(ctx, id)
+	if err != nil {
+		return session.Created{}, err
+	}
+	defer r.Close()
+	for e, err := range r.Read(ctx, session.Query{Limit: 1}) {
+		if err != nil {
+			return session.Created{}, stateFault(id, err)
+		}
+		return session.Decode[session.Created](e)
+	}
+	return session.Created{}, stateFault(id, fmt.Errorf("%w: the log is empty", session.ErrDamaged))
+}
+
+// writtenLog tells a failed append from other errors.
+type writtenLog struct{ session.Log }
+
+func (l *writtenLog) Append(ctx context.Context, b session.Batch) (int64, error) {
+	head, err := l.Log.Append(ctx, b)
+	return head, stateFault(l.ID(), err)
+}
+
+// stateFault says what is wrong with a session, or with the store where id is "".
+// It returns nil for nil.
+func stateFault(id string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	f := stateFaultOf(id, err)
+	f.err = err
+	return f
+}
+
+func stateFaultOf(id string, err error) *fault {
+	var locked *session.LockedError
+	switch {
+	case errors.As(err, &locked):
+		return faultf(exitState, "SESSION_LOCKED", "wait until that process is done, or end it", "session %s is in use by %s", locked.ID, locked.Owner)
+	case errors.Is(err, session.ErrNotFound) && (id == "" || id == "last"):
+		return faultf(exitState, "SESSION_NOT_FOUND", `start one: tureen run "PROMPT"`, "there is no session so far")
+	case errors.Is(err, session.ErrNotFound):
+		return faultf(exitState, "SESSION_NOT_FOUND", "tureen session list shows which there are", "there is no session %q", id)
+	}
+	code := "SESSION_STORE"
+	switch {
+	case errors.Is(err, session.ErrDamaged):
+		code = "SESSION_DAMAGED"
+	case errors.Is(err, session.ErrNewer):
+		code = "SESSION_NEWER"
+	case errors.Is(err, fs.ErrPermission):
+		code = "SESSION_NOT_WRITABLE"
+	}
+	message, hint := advice(err.Error())
+	return faultf(exitState, code, hint, "%s", message)
+}

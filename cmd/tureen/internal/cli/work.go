@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/profile"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// closing bounds the end of a run, whatever hangs.
+const closing = 20 * time.Second
+
+// work is one run of a session, from opening it to its result.
+type work struct {
+	*app
+	report  *report
+	store   *store
+	profile *profile.Profile
+}
+
+// job is what a verb does in a session: open takes it, do works in it.
+type job struct {
+	open func(ctx context.Context, w *work) (*host.Host, error)
+	do   func(ctx context.Context, w *work, h *host.Host) error
+}
+
+// work runs a job and prints how it ended, on every path.
+func (a *app) work(ctx context.Context, format string, j job) error {
+	r, err := a.newReport(format)
+	if err != nil {
+		return err
+	}
+	w := &work{app: a, report: r}
+	var f *fault
+	if err := w.run(ctx, j); err != nil {
+		f = faultOf(err)
+		if cause := context.Cause(ctx); cause != nil && f.exit != exitState {
+			f = faultOf(cause) // whatever a cancel broke
+		}
+	}
+	id := ""
+	if w.store != nil {
+		id = w.store.taken
+	}
+	if code := r.end(ctx, id, f); code != exitCompleted {
+		return silentExit(code)
+	}
+	return nil
+}
+
+// run opens the session, works and closes. The session is closed before the
+// result is printed.
+func (w *work) run(ctx context.Context, j job) (err error) {
+	if w.store, err = w.openStore(); err != nil {
+		return err
+	}
+	defer w.store.Close()
+	h, err := j.open(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		if err := h.Close(ctx); err != nil {
+			w.logger().Warn("the run did not close in good order", "error", err)
+		}
+	}()
+	w.report.start(h, w.profile.Compaction.Strategy, w.profile.Name)
+	return j.do(ctx, w, h)
+}
+
+// config is what the host is given. It takes the profile as the one in use.
+func (w *work) config(p *profile.Profile, workspace string) (host.Config, error) {
+	w.profile = p
+	if err := trusted(p); err != nil {
+		return host.Config{}, err
+	}
+	notes, err := w.notesHome(p)
+	return host.Config{
+		Profile: p, Store: w.store, Workspace: workspace, NotesHome: notes, Version: Version,
+		Observer: w.report, Logger: w.logger(), Env: w.env,
+	}, err
+}
+
+// workspace is the working directory, absolute and real.
+func (w *work) workspace() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return host.WorkspacePath(dir)
+}
+
+// turns queues the prompt, if there is one, and takes turns until nothing is
+// owed. How they ended is in the log.
+func (w *work) turns(ctx context.Context, h *host.Host, prompt string) error {
+	if prompt != "" {
+		if err := h.Agent.Prompt(ctx, prompt); err != nil {
+			return stateFault(h.ID(), err)
+		}
+	}
+	_, _, err := h.Agent.Run(ctx)
+	return stateFault(h.ID(), err)
+}
+
+// resume takes a session that exists.
+func (w *work) resume(ctx context.Context, prefix string) (*host.Host, error) {
+	id, err := w.store.Resolve(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	created, err := w.store.created(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := w.sessionProfile(created.Profile, created.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	w.warnOfStrategy(created, p)
+	cfg, err := w.config(p, created.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	return host.Resume(ctx, cfg, id)
+}
+
+// warnOfStrategy tells of a session whose strategy came from a -c that was not
+// given again.
+func (w *work) warnOfStrategy(created session.Created, p *profile.Profile) {
+	if p.Compaction.Strategy == created.Strategy || w.quiet || w.globals.profile != "" || len(w.overrides) > 0 {
+		return
+	}
+	w.lines.Warning(fmt.Sprintf("the session ran with strategy %q, its profile says %q now", created.Strategy, p.Compaction.Strategy),
+		"to go on as before: -c compaction.strategy="+created.Strategy)
+}
+
+// sessionProfile is the profile for a session that exists: that of its last run,
+// found from its own working directory, unless the command line says otherwise.
+func (a *app) sessionProfile(name, workspace string) (*profile.Profile, error) {
+	if a.globals.profile != "" {
+		return a.loadProfile(a.globals.profile, "")
+	}
+	if _, err := os.Stat(workspace); err != nil || a.dir != "" {
+		workspace = ""
+	}
+	return a.loadProfile(name, workspace)
+}

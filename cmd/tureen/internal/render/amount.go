@@ -1,0 +1,92 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// Amount writes a count as people read it: 950, 8.9k, 46.1k, 128k, 1.2M.
+func Amount(n int) string {
+	switch {
+	case n < 1000:
+		return strconv.Itoa(n)
+	case n < 999_950:
+		return scaled(n, 1000) + "k"
+	}
+	return scaled(n, 1_000_000) + "M"
+}
+
+// scaled is n/unit with one decimal below 100, without ".0".
+func scaled(n, unit int) string {
+	tenths := (n*10 + unit/2) / unit
+	if tenths >= 1000 || tenths%10 == 0 {
+		return strconv.Itoa((n + unit/2) / unit)
+	}
+	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+}
+
+// Count is "1 file" or "3 files".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Meter is the context meter: "52.1k/128k (41%) line 102k".
+func Meter(m session.Meter) string {
+	if m.Window <= 0 {
+		return Amount(m.Measured) + " tokens, window unknown"
+	}
+	text := fmt.Sprintf("%s/%s (%d%%)", Amount(m.Measured), Amount(m.Window), m.Measured*100/m.Window)
+	if m.ResetAt > 0 {
+		text += " line " + Amount(m.ResetAt)
+	}
+	return text
+}
+
+// Compacted is the one line of an applied compaction:
+// "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls".
+func Compacted(c session.CompactionEnded) string {
+	return fmt.Sprintf("%s #%d %s %s→%s tokens, %d ms, %s", c.Kind, c.Ordinal, c.Strategy,
+		Amount(c.TokensBefore), Amount(c.TokensAfter), c.Millis, Count(c.ModelCalls, "model call"))
+}
+
+// Head is the beginning of text on one line, at most n characters, without
+// control characters.
+func Head(text string, n int) string {
+	runes := 0
+	cut := len(text)
+	for at := range text { // look no further than needed: the text may be large
+		if runes == n+1 {
+			cut = at
+			break
+		}
+		runes++
+	}
+	line := strings.Join(strings.FieldsFunc(text[:cut], func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	line = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r >= 0x80 && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, line)
+	if cut < len(text) {
+		return firstRunes(line, n-1) + "…"
+	}
+	return line
+}
+
+func firstRunes(s string, n int) string {
+	for at := range s {
+		if n == 0 {
+			return s[:at]
+		}
+		n--
+	}
+	return s
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Style colours text for one stream. The zero value leaves text as it is.
+type Style struct{ on bool }
+
+// Modes of a Style.
+const (
+	ColorAuto   = "auto" // on a terminal, unless NO_COLOR is set or TERM is "dumb"
+	ColorAlways = "always"
+	ColorNever  = "never"
+)
+
+// NewStyle returns the style for what is written to w.
+func NewStyle(mode string, w io.Writer, env func(string) string) (Style, error) {
+	switch mode {
+	case ColorAlways:
+		return Style{true}, nil
+	case ColorNever:
+		return Style{}, nil
+	case ColorAuto:
+		return Style{IsTerminal(w) && env("NO_COLOR") == "" && env("TERM") != "dumb"}, nil
+	}
+	return Style{}, fmt.Errorf("--color %q is not auto, always or never", mode)
+}
+
+// IsTerminal tells whether stream is a file that is a terminal.
+func IsTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (s Style) bold(text string) string  { return s.sgr("1", text) }
+func (s Style) faint(text string) string { return s.sgr("2", text) }
+func (s Style) cyan(text string) string  { return s.sgr("36", text) }
+
+// Red is the colour of errors.
+func (s Style) Red(text string) string { return s.sgr("31", text) }
+
+// Yellow is the colour of warnings and hints.
+func (s Style) Yellow(text string) string { return s.sgr("33", text) }
+
+func (s Style) sgr(code, text string) string {
+	if !s.on {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,38 @@
+// Command tureen runs an LLM agent and lets a profile decide what happens when
+// its context runs low.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/tureen-host/tureen/cmd/tureen/internal/cli"
+)
+
+// grace is how long SIGTERM leaves for a clean end.
+const grace = 10 * time.Second
+
+func main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go watchSignals(cancel)
+	// A reader that went away must not end the run: writes fail instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	os.Exit(cli.Main(ctx, os.Args[1:]))
+}
+
+// watchSignals cancels at the first signal and leaves at the second. Plugins
+// notice the end of this process by themselves.
+func watchSignals(cancel context.CancelCauseFunc) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	first := cli.Signal((<-signals).(syscall.Signal))
+	cancel(first)
+	if first == cli.Signal(syscall.SIGTERM) {
+		time.AfterFunc(grace, func() { os.Exit(first.ExitCode()) })
+	}
+	second := cli.Signal((<-signals).(syscall.Signal))
+	os.Exit(second.ExitCode())
+}

@@ -1,0 +1,220 @@
+package host
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/agent"
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/pluginhost"
+	"github.com/tureen-host/tureen/host/profile"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// Config says what to run.
+type Config struct {
+	Profile   *profile.Profile
+	Store     session.Store
+	Workspace string // absolute working directory of the session
+	NotesHome string // absolute
+	Version   string
+	Observer  agent.Observer // optional
+	Logger    *slog.Logger
+	Env       func(string) string // os.Getenv
+	// Self starts a shipped plugin: its argv without the plugin's name; nil is
+	// this program's own "plugin-serve".
+	Self []string
+}
+
+// Host runs one session. Close it.
+type Host struct {
+	Config
+	Agent  *agent.Agent
+	log    session.Log
+	model  *model
+	plugs  *pluginhost.Supervisor
+	opened []*pluginhost.Instance
+	lent   atomic.Pointer[agent.Agent] // what plugins reach, once it is open
+}
+
+// Create makes a session and opens it. title is its first prompt.
+func Create(ctx context.Context, c Config, title string) (*Host, error) {
+	created := session.Created{ID: strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()), Workspace: c.Workspace,
+		Profile: c.Profile.Name, Strategy: c.Profile.Compaction.Strategy, Title: headline(title), Time: time.Now().UTC()}
+	return open(ctx, c, func(ctx context.Context) (session.Log, error) { return c.Store.Create(ctx, created) })
+}
+
+// Resume takes a session that exists. What a crash left open is closed first.
+func Resume(ctx context.Context, c Config, id string) (*Host, error) {
+	return open(ctx, c, func(ctx context.Context) (session.Log, error) { return c.Store.Open(ctx, id) })
+}
+
+// open starts model and plugins side by side, then takes the session, so that a
+// bad profile leaves no session behind.
+func open(ctx context.Context, c Config, take func(context.Context) (session.Log, error)) (*Host, error) {
+	h := &Host{Config: c}
+	ready := false
+	defer func() {
+		if !ready {
+			h.Close(context.WithoutCancel(ctx))
+		}
+	}()
+	specs, err := pluginSpecs(c)
+	if err != nil {
+		return nil, err
+	}
+	h.plugs = pluginhost.New(h.pluginOptions())
+	start, startCtx := errgroup.WithContext(ctx)
+	start.Go(func() (err error) { h.model, err = newModel(startCtx, c); return err })
+	start.Go(func() (err error) { h.opened, err = h.plugs.Start(startCtx, specs...); return err })
+	if err := start.Wait(); err != nil {
+		return nil, err
+	}
+	budget, err := compaction.Resolve(c.Profile.Compaction.Budget(h.model.info.Name), h.model.info.ContextWindow, h.model.info.MaxOutputTokens, h.model.info.WindowSource)
+	if err != nil {
+		return nil, err
+	}
+	if h.log, err = take(ctx); err != nil {
+		return nil, err
+	}
+	if h.Agent, err = h.newAgent(ctx, budget); err != nil {
+		return nil, err
+	}
+	h.lent.Store(h.Agent)
+	if err := h.Agent.Begin(ctx); err != nil {
+		return nil, err
+	}
+	ready = true
+	return h, nil
+}
+
+// ID is the session's id.
+func (h *Host) ID() string { return h.log.ID() }
+
+// Info is what is known about the model.
+func (h *Host) Info() llm.Info { return h.model.info }
+
+// Close stops the plugins, releases the session and the model, in that order;
+// it is bounded in time and may be called twice.
+func (h *Host) Close(ctx context.Context) error {
+	var errs []error
+	if h.plugs != nil {
+		errs = append(errs, h.plugs.Close(ctx))
+	}
+	if h.log != nil {
+		errs = append(errs, h.log.Close())
+	}
+	if h.model != nil {
+		errs = append(errs, h.model.close())
+	}
+	return errors.Join(errs...)
+}
+
+func (h *Host) pluginOptions() pluginhost.Options {
+	return pluginhost.Options{
+		HostVersion: h.Version, NotesHome: h.NotesHome, Logger: h.Logger, SecretEnv: []string{h.Profile.Model.APIKeyEnv},
+		Access: func(plugin, id string) (session.Access, error) {
+			a := h.lent.Load()
+			if a == nil || id != h.ID() {
+				return nil, fmt.Errorf("session %q is not open here", id)
+			}
+			return a.Access(plugin), nil
+		},
+		OnState: func(s session.PluginState) {
+			if a := h.lent.Load(); a != nil {
+				a.PluginState(s)
+			}
+		},
+	}
+}
+
+// newAgent opens the session in every plugin, collects what they offer and
+// builds the loop.
+func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.Agent, error) {
+	state, err := fold.Load(ctx, h.log)
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", h.ID(), err)
+	}
+	opening := compaction.Session{ID: h.ID(), Workspace: state.Created.Workspace, Agent: h.Profile.AgentName, Provider: h.model.info.Provider,
+		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: budget}
+	o := agent.Options{Log: h.log, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
+		Persona: persona(h.Profile.Prompt), Budget: budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
+		Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
+		Opened: session.Opened{Version: h.Version, Resumed: opening.Resumed}}
+	var tools []tool.Provider
+	var hooks []hook.Hooks
+	open, openCtx := errgroup.WithContext(ctx)
+	for _, p := range h.opened {
+		open.Go(func() error { return p.OpenSession(openCtx, opening) })
+		if t := p.Tools(); t != nil {
+			tools = append(tools, t)
+		}
+		if k := p.Hooks(); k != nil {
+			hooks = append(hooks, k)
+		}
+		if s := p.Prompt(); s != nil {
+			o.Prompts = append(o.Prompts, s)
+		}
+		info := p.Info()
+		o.Opened.Plugins = append(o.Opened.Plugins, info.Name+"@"+info.Version)
+	}
+	if err := open.Wait(); err != nil {
+		return nil, err
+	}
+	if o.Tools, err = tool.NewRegistry(ctx, h.ID(), tools); err != nil {
+		return nil, err
+	}
+	if o.Strategy, err = h.strategy(); err != nil {
+		return nil, err
+	}
+	o.Hooks = hook.NewChain(h.Logger, hooks...)
+	return agent.Open(ctx, o)
+}
+
+// strategy is the last plugin's, where the profile chose one.
+func (h *Host) strategy() (agent.Strategy, error) {
+	name := h.Profile.Compaction.Strategy
+	if name == StrategyNone {
+		return agent.Strategy{}, nil
+	}
+	p := h.opened[len(h.opened)-1]
+	s := p.Strategy()
+	if s == nil {
+		return agent.Strategy{}, h.Profile.Problem("compaction.strategy", fmt.Sprintf("plugin %q offers no compaction strategy", p.Info().Name))
+	}
+	return agent.Strategy{Strategy: s, Name: p.Info().Name, Plugin: p.Info().Name, Auto: h.Profile.Compaction.OnTrigger == "auto"}, nil
+}
+
+func headline(title string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(title), "\n")
+	if r := []rune(line); len(r) > 80 {
+		line = string(r[:79]) + "…"
+	}
+	return line
+}
+
+// WorkspacePath makes a directory absolute and checks that it is one.
+func WorkspacePath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
+	return abs, nil
+}

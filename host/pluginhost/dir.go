@@ -1,0 +1,110 @@
+package pluginhost
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	rootPrefix = "tureen-host-"
+	lockName   = "lock"
+	// socketLimit is what the kernel takes as a socket's path, without its NUL.
+	socketLimit = 103 // macOS; Linux takes 107
+	// socketTail is the longest path that stands below a generation's directory:
+	// go-plugin's "plugin-dir" and "plugin" with ten digits each.
+	socketTail = len("/plugin-dir1234567890/plugin1234567890")
+	// genLen is the longest name of a generation's directory.
+	genLen    = len("/1234.123456")
+	freshTime = time.Minute
+)
+
+// rootDir is the host's private directory; it holds one directory per process.
+// Its lock tells other hosts that it is in use.
+type rootDir struct {
+	path string
+	lock *flock.Flock
+}
+
+// newRoot makes the directory in the first base where sockets fit, and removes
+// what hosts that died have left there.
+func newRoot(bases []string) (*rootDir, error) {
+	var problems []error
+	for _, base := range bases {
+		if base == "" {
+			continue
+		}
+		if longest := len(base) + len("/"+rootPrefix) + 10 + genLen + socketTail; longest > socketLimit {
+			problems = append(problems, fmt.Errorf("%s is %d bytes too long for the path of a socket", base, longest-socketLimit))
+			continue
+		}
+		sweep(base)
+		root, err := makeRoot(base)
+		if err == nil {
+			return root, nil
+		}
+		problems = append(problems, err)
+	}
+	return nil, fmt.Errorf("no directory for the plugins' sockets: set XDG_RUNTIME_DIR or TMPDIR to a short, writable one: %w", errors.Join(problems...))
+}
+
+func makeRoot(base string) (*rootDir, error) {
+	path, err := os.MkdirTemp(base, rootPrefix) // 0700
+	if err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(path, lockName))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return nil, errors.Join(fmt.Errorf("%s cannot be locked", path), err, os.RemoveAll(path))
+	}
+	return &rootDir{path: path, lock: lock}, nil
+}
+
+// generation makes the private directory of one process.
+func (r *rootDir) generation(instance, number int) (string, error) {
+	path := filepath.Join(r.path, strconv.Itoa(instance)+"."+strconv.Itoa(number))
+	for _, dir := range []string{path, filepath.Join(path, "home"), filepath.Join(path, "tmp")} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return "", err
+		}
+	}
+	return path, nil
+}
+
+func (r *rootDir) remove() error {
+	return errors.Join(os.RemoveAll(r.path), r.lock.Close())
+}
+
+// sweep removes the directories of hosts that are gone: ours by owner, and with
+// a lock that nobody holds. What cannot be removed stays for the next host.
+func sweep(base string) {
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		path := filepath.Join(base, e.Name())
+		info, err := e.Info()
+		if err != nil || !strings.HasPrefix(e.Name(), rootPrefix) || !info.IsDir() || !ownedByUs(info) {
+			continue
+		}
+		lockPath := filepath.Join(path, lockName)
+		if _, err := os.Lstat(lockPath); err != nil {
+			if time.Since(info.ModTime()) > freshTime { // its maker died before it took the lock
+				_ = os.Remove(path) // only where it is empty
+			}
+			continue
+		}
+		lock := flock.New(lockPath)
+		if ok, err := lock.TryLock(); err == nil && ok {
+			_ = os.RemoveAll(path)
+			_ = lock.Close()
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package pluginhost
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// passed are the host's variables that every plugin gets.
+var passed = []string{"PATH", "LANG", "LC_ALL", "TZ"}
+
+// secretWords mark a variable whose value is nobody else's business.
+var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "_PWD", "_AUTH"}
+
+// userInfo is a URL with a password in it.
+var userInfo = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@`)
+
+// environment is the exact environment of a plugin: nothing of the host's own
+// but what is listed, a private home and a private place for temporary files,
+// then what the spec adds. With UserEnv it is the user's environment less what
+// looks like a secret. Keys of models never pass (M25).
+func environment(host []string, spec Spec, secretEnv []string, home, tmp string) []string {
+	var env []string
+	for _, pair := range host {
+		name, value, ok := strings.Cut(pair, "=")
+		switch {
+		case !ok || slices.Contains(secretEnv, name):
+		case slices.Contains(passed, name), spec.UserEnv && !looksSecret(name, value):
+			env = append(env, pair)
+		}
+	}
+	if !spec.UserEnv {
+		env = append(env, "HOME="+home, "TMPDIR="+tmp)
+	}
+	return append(env, spec.Env...)
+}
+
+func looksSecret(name, value string) bool {
+	name = strings.ToUpper(name)
+	holds := func(word string) bool { return strings.Contains(name, word) }
+	return slices.ContainsFunc(secretWords, holds) || userInfo.MatchString(value)
+}

@@ -1,0 +1,102 @@
+package host
+
+import (
+	"encoding/json"
+	"path/filepath"
+
+	"github.com/tureen-host/tureen/host/agent"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/pluginhost"
+	"github.com/tureen-host/tureen/host/profile"
+	"github.com/tureen-host/tureen/plugins/sdk"
+)
+
+// StrategyNone is the strategy of a profile that never compacts.
+const StrategyNone = "none"
+
+// userEnv names the shipped plugin that gets the user's environment, less what
+// looks like a secret.
+const userEnv = "shell"
+
+// PluginSpecs lists the processes that a profile runs: its rows in order, the
+// strategy's plugin last. A row that names the strategy's plugin is the same
+// process.
+func PluginSpecs(p *profile.Profile, self []string) ([]pluginhost.Spec, error) {
+	return pluginSpecs(Config{Profile: p, Self: self})
+}
+
+func pluginSpecs(c Config) ([]pluginhost.Spec, error) {
+	strategy := profile.Plugin{Use: c.Profile.Compaction.Strategy, Config: c.Profile.Compaction.Config, OnFailure: "end_turn", Key: "compaction.strategy"}
+	var specs []pluginhost.Spec
+	for _, row := range c.Profile.Plugins {
+		if row.Use == strategy.Use {
+			strategy.Deny, strategy.OnFailure = row.Deny, row.OnFailure
+			strategy.Config = merge(row.Config, strategy.Config)
+			continue
+		}
+		spec, err := specOf(c, row)
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, spec)
+	}
+	if strategy.Use == StrategyNone {
+		return specs, nil
+	}
+	spec, err := specOf(c, strategy)
+	return append(specs, spec), err
+}
+
+func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
+	spec, err := pluginhost.Resolve(row.Use, c.Self)
+	if err != nil {
+		return spec, c.Profile.Problem(row.Key, err.Error())
+	}
+	spec.Config, spec.OnFailure, spec.UserEnv = row.Config, row.OnFailure, row.Use == userEnv
+	spec.Origin = c.Profile.Origin(row.Key).String()
+	for _, d := range row.Deny {
+		spec.Deny = append(spec.Deny, sdk.Capability(d))
+	}
+	if spec.Dir == "" {
+		spec.Dir = filepath.Dir(row.Use)
+	}
+	return spec, nil
+}
+
+// merge lays the keys of over on under.
+func merge(under, over json.RawMessage) json.RawMessage {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(under, &a) != nil || json.Unmarshal(over, &b) != nil {
+		return over
+	}
+	for k, v := range b {
+		a[k] = v
+	}
+	out, _ := json.Marshal(a)
+	return out
+}
+
+func persona(p profile.Prompt) agent.Persona {
+	return agent.Persona{Prefix: p.PersonaPrefix, Suffix: p.PersonaSuffix}
+}
+
+func retry(r profile.Retry) agent.Retry {
+	return agent.Retry{Max: r.MaxRetries, MaxRetryAfter: r.MaxRetryAfter}
+}
+
+func limits(p *profile.Profile) agent.Limits {
+	l := agent.Limits{Steps: p.Limits.MaxSteps, Turns: p.Limits.MaxTurns, Tokens: p.Limits.MaxTokens, Timeout: p.Limits.Timeout, CostUSD: p.Limits.MaxCostUSD}
+	if p.Price != nil {
+		l.Cost = func(u llm.Usage) float64 { return cost(*p.Price, u) }
+	}
+	return l
+}
+
+// cost prices a usage in USD. Cache writes cost what input does.
+func cost(p profile.Price, u llm.Usage) float64 {
+	cached := p.Input
+	if p.CachedInput != nil {
+		cached = *p.CachedInput
+	}
+	return (float64(u.Input+u.CacheWrite)*p.Input + float64(u.CacheRead)*cached + float64(u.Output)*p.Output) / 1e6
+}

@@ -1,0 +1,187 @@
+// Package store holds what every session.Store does alike: the rule for ids, the
+// stamping of a batch, the fold of a Summary and the search by prefix.
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// Statuses of a Summary that are no turn's reason.
+const (
+	StatusIdle    = "idle"    // no turn so far
+	StatusRunning = "running" // a turn is open
+	StatusDamaged = "damaged" // the storage does not read
+	StatusNewer   = "newer"   // written by a newer version
+)
+
+// Last is what Resolve takes for the newest session; no session may be called so.
+const Last = "last"
+
+// CheckID tells whether id may name a session: 1 to 64 of a-z, 0-9 and "-", so
+// that no id can be a path.
+func CheckID(id string) error {
+	bad := strings.ContainsFunc(id, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+	if bad || id == "" || len(id) > 64 {
+		return fmt.Errorf("session id %q: want 1 to 64 of a-z, 0-9 and \"-\"", id)
+	}
+	if id == Last {
+		return fmt.Errorf("session id %q: the word stands for the newest session; choose another id", id)
+	}
+	return nil
+}
+
+// NotFound is the error for an id that names no session.
+func NotFound(id string) error {
+	return fmt.Errorf("no session %q (%w); list the sessions to see which there are", id, session.ErrNotFound)
+}
+
+// Exists is the error for an id that is taken. It is fs.ErrExist.
+func Exists(id string) error {
+	return fmt.Errorf("session %s: the id is in use (%w); choose another id", id, fs.ErrExist)
+}
+
+// Closed is the error of a handle that is used after Close. It is fs.ErrClosed.
+func Closed(id string) error {
+	return fmt.Errorf("session %s: the log was closed before (%w); open the session again", id, fs.ErrClosed)
+}
+
+// Conflict is the error of a batch that was made for another head.
+func Conflict(id string, want, found int64) error {
+	return fmt.Errorf("session %s: batch made for head %d, log is at %d (%w); read on from there", id, want, found, session.ErrConflict)
+}
+
+// CheckSchema refuses a log whose newest event has a payload version that this
+// binary does not know.
+func CheckSchema(id string, v int) error {
+	if v <= session.SchemaVersion {
+		return nil
+	}
+	return fmt.Errorf("session %s: events of schema %d, this version reads up to %d (%w); use a newer tureen",
+		id, v, session.SchemaVersion, session.ErrNewer)
+}
+
+// Stamp returns copies of b's events, ready to be stored: seqs after b.Head,
+// times in UTC, now where an event has none, and nil for empty data. The copies
+// share nothing with b.
+func Stamp(b session.Batch, now time.Time) ([]session.Event, error) {
+	events := make([]session.Event, len(b.Events))
+	for i, e := range b.Events {
+		if e.Time.IsZero() {
+			e.Time = now
+		}
+		if !storable(e.Time) {
+			return nil, fmt.Errorf("event %d of the batch (%s): time %s cannot be stored; want a year from 1678 to 2261",
+				i, e.Kind, e.Time.Format(time.RFC3339))
+		}
+		e.Seq = b.Head + int64(i) + 1
+		e.Time = e.Time.Round(0).UTC()
+		if e.Op != nil {
+			op := *e.Op
+			e.Op = &op
+		}
+		e.Data = bytes.Clone(e.Data)
+		if len(e.Data) == 0 {
+			e.Data = nil
+		}
+		events[i] = e
+	}
+	return events, nil
+}
+
+var (
+	earliest = time.Unix(0, math.MinInt64)
+	latest   = time.Unix(0, math.MaxInt64)
+)
+
+// storable tells whether t is a number of nanoseconds since 1970.
+func storable(t time.Time) bool { return t.After(earliest) && t.Before(latest) }
+
+// First makes the event that a log begins with. A zero created.Time becomes now.
+func First(created session.Created, now time.Time) session.Event {
+	if created.Time.IsZero() {
+		created.Time = now
+	}
+	created.Time = created.Time.Round(0).UTC()
+	e := session.New(session.KindSessionCreated, created)
+	e.Time = created.Time
+	return e
+}
+
+// Fold carries s past e, the next event of its log. ID and Bytes are the store's
+// to fill.
+func Fold(s *session.Summary, e session.Event) {
+	s.Events, s.Updated = e.Seq, e.Time
+	switch {
+	case e.Seq == 1 && e.Kind == session.KindSessionCreated:
+		c, _ := session.Decode[session.Created](e)
+		s.Title, s.Profile, s.Strategy, s.Workspace = c.Title, c.Profile, c.Strategy, c.Workspace
+		s.Created, s.Status = c.Time, StatusIdle
+	case e.Kind == session.KindTurnStarted:
+		s.Turns++
+		s.Status = StatusRunning
+	case e.Kind == session.KindTurnEnded:
+		ended, _ := session.Decode[session.TurnEnded](e)
+		s.Status = string(cmp.Or(ended.Reason, session.ReasonError))
+	}
+	if e.V > session.SchemaVersion {
+		s.Status = StatusNewer
+	}
+}
+
+// Sort puts the newest session first.
+func Sort(list []session.Summary) {
+	slices.SortFunc(list, func(a, b session.Summary) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
+	})
+}
+
+// Resolve finds a session in list, which is sorted: the one called prefix, else
+// the only one whose id starts with it; "last" is the newest.
+func Resolve(list []session.Summary, prefix string) (string, error) {
+	prefix = strings.ToLower(prefix)
+	if prefix == "" {
+		return "", fmt.Errorf("no session named (%w); give an id, its beginning or %q", session.ErrNotFound, Last)
+	}
+	if prefix == Last {
+		if len(list) == 0 {
+			return "", fmt.Errorf("no session so far (%w); start one first", session.ErrNotFound)
+		}
+		return list[0].ID, nil
+	}
+	var ids []string
+	for _, s := range list {
+		if s.ID == prefix {
+			return s.ID, nil
+		}
+		if strings.HasPrefix(s.ID, prefix) {
+			ids = append(ids, s.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", NotFound(prefix)
+	case 1:
+		return ids[0], nil
+	}
+	return "", ambiguous(prefix, ids)
+}
+
+func ambiguous(prefix string, ids []string) error {
+	const named = 8
+	more := ""
+	if n := len(ids) - named; n > 0 {
+		ids, more = ids[:named], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Errorf("several sessions begin with %q: %s%s; give more of the id", prefix, strings.Join(ids, ", "), more)
+}

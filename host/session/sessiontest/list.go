@@ -1,0 +1,145 @@
+package sessiontest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+var listing = []promise{
+	{"ListEmpty", "an empty store lists nothing, without an error", func(k *kit) {
+		if list := k.list(); len(list) != 0 {
+			k.Errorf("list is %v", list)
+		}
+	}},
+
+	{"ListOrder", "List puts the session created last first", func(k *kit) {
+		day := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		k.createAt("m", day.Add(2*time.Hour))
+		k.createAt("z", day)
+		k.createAt("a", day.Add(3*time.Hour))
+		k.createAt("c", day.Add(time.Hour))
+		k.createAt("d", day.Add(time.Hour))
+		var ids []string
+		for _, s := range k.list() {
+			ids = append(ids, s.ID)
+		}
+		if got := strings.Join(ids, " "); got != "a m d c z" {
+			k.Errorf("order is %s", got)
+		}
+		if id, err := k.store.Resolve(k.ctx, "last"); id != "a" {
+			k.Errorf("last is %q (%v), want a", id, err)
+		}
+	}},
+
+	{"Summary", "a summary holds what Create was given, the first and last times and the number of events", func(k *kit) {
+		at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
+		log := k.createAt("a", at)
+		later := note("x", strings.Repeat("y", 500))
+		later.Time = at.Add(time.Minute)
+		k.append(log, later)
+		for _, state := range []string{"open", "closed"} {
+			s := k.list()[0]
+			if s.ID != "a" || s.Title != "title of a" || s.Profile != "demo" || s.Strategy != "notesoup" || s.Workspace != "/work/a" {
+				k.Errorf("%s: summary is %+v", state, s)
+			}
+			if !s.Created.Equal(at) || !s.Updated.Equal(later.Time) || s.Events != 2 || s.Bytes < 500 {
+				k.Errorf("%s: summary is %+v", state, s)
+			}
+			k.close(log)
+		}
+	}},
+
+	{"Status", "the status is idle before the first turn, running in a turn, then the reason of the last end; it is right at once, in an open session too", func(k *kit) {
+		log := k.create("a")
+		check := func(status string, turns int) {
+			k.Helper()
+			if s := k.list()[0]; s.Status != status || s.Turns != turns || s.Events != k.head(log) {
+				k.Errorf("status %s, %d turns, %d events; want %s, %d and %d", s.Status, s.Turns, s.Events, status, turns, k.head(log))
+			}
+		}
+		check("idle", 0)
+		k.append(log, note(session.KindInboxQueued, ""))
+		check("idle", 0)
+		k.append(log, started, note("x", ""))
+		check("running", 1)
+		k.append(log, notes(3)...)
+		check("running", 1)
+		k.append(log, ended(session.ReasonCompleted))
+		check("completed", 1)
+		k.append(log, note(session.KindRecord, ""))
+		check("completed", 1)
+		k.append(log, started, ended(session.ReasonLimit), started, ended(session.ReasonCancelled))
+		check("cancelled", 3)
+		k.append(log, started)
+		k.close(log)
+		log = k.open("a")
+		check("running", 4)
+		k.append(log, ended(session.ReasonError))
+		k.close(log)
+		log = k.open("a")
+		check("error", 4)
+	}},
+
+	{"ListNewer", "a session that a newer version wrote to is listed with the status newer", func(k *kit) {
+		log := k.create("a")
+		future := note("x", "")
+		future.V = session.SchemaVersion + 1
+		k.append(log, future)
+		k.close(log)
+		k.create("b")
+		list := k.list()
+		if len(list) != 2 || list[1].Status != "newer" || list[1].Title != "title of a" || list[0].Status != "idle" {
+			k.Errorf("list is %+v", list)
+		}
+	}},
+
+	{"Resolve", "Resolve takes an id, the beginning of exactly one id in any case, or last", func(k *kit) {
+		for _, id := range []string{"01abc", "01abd", "01ab", "02x"} {
+			k.create(id)
+		}
+		for prefix, want := range map[string]string{
+			"01abc": "01abc", "01ab": "01ab", "02": "02x", "0": "", "01": "", "01a": "", "01abcd": "", "03": "", "": "", "02X": "02x", "../02x": "",
+		} {
+			id, err := k.store.Resolve(k.ctx, prefix)
+			if id != want || (err == nil) != (want != "") {
+				k.Errorf("%q resolves to %q (%v), want %q", prefix, id, err, want)
+			}
+		}
+	}},
+
+	{"ResolveErrors", "Resolve names the candidates of an ambiguous prefix; one that fits none is ErrNotFound", func(k *kit) {
+		_, err := k.store.Resolve(k.ctx, "last")
+		k.want(err, session.ErrNotFound)
+		for i := range 30 {
+			k.create(fmt.Sprintf("01-%02d", i))
+		}
+		k.create("02-a")
+		k.create("02-b")
+		_, err = k.store.Resolve(k.ctx, "02")
+		if err == nil || !strings.Contains(err.Error(), "02-a") || !strings.Contains(err.Error(), "02-b") {
+			k.Errorf("error is %v", err)
+		}
+		if _, err = k.store.Resolve(k.ctx, "01"); err == nil || len(err.Error()) > 300 {
+			k.Errorf("error is %v", err)
+		}
+		_, err = k.store.Resolve(k.ctx, "03")
+		k.want(err, session.ErrNotFound)
+	}},
+
+	{"StoreClosed", "a closed store answers with errors, a second Close does nothing, and logs that are open go on", func(k *kit) {
+		log := k.create("a")
+		k.close(k.store)
+		k.close(k.store)
+		if _, err := k.store.List(k.ctx); err == nil {
+			k.Error("List works after Close")
+		}
+		if _, err := k.store.View(k.ctx, "a"); err == nil {
+			k.Error("View works after Close")
+		}
+		k.append(log, started, ended(session.ReasonCompleted))
+		k.close(log)
+	}},
+}

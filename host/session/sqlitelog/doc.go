@@ -1,0 +1,30 @@
+// Package sqlitelog keeps sessions in SQLite files, one file a session:
+//
+//	DIR/sessions/ID.db         the log (ID.db-wal and ID.db-shm while it is open)
+//	DIR/sessions/ID.db.lock    there while a process owns the session; holds its name
+//	DIR/catalogue-1.db         a row a session, for List; rebuildable
+//
+// So sessions never wait for each other, and damage, a copy or a removal concerns
+// one of them. Files are 0600, directories 0700.
+//
+// Durability. An Append is one transaction with one sync of the write-ahead log
+// (synchronous FULL): when it returns, its events survive a crash and a power
+// cut; when it fails, none of them is there. A file system without shared memory
+// makes SQLite keep a rollback journal instead, which holds the same promise.
+//
+// Ownership. The owner holds an advisory lock on the lock file. Close removes the
+// file; when the owner dies, the kernel drops the lock and the next owner takes
+// the file over. Readers take no lock and are never in a writer's way. Where a
+// lock does not hold (some network file systems), the head that is compared inside
+// each transaction still keeps two writers apart.
+//
+// Catalogue. A row is written when a session is created, when a turn starts or
+// ends and when the log is closed, together with the sizes and times of the
+// session's files. List trusts a row only while those are unchanged and reads the
+// session itself otherwise, so a catalogue that is missing, damaged or behind
+// costs time and never a wrong answer.
+//
+// Schema. Files carry their version in PRAGMA user_version, which is all that
+// opening one costs. The steps in migrations/ are run by goose when a session is
+// created or an older file is taken for writing.
+package sqlitelog

@@ -1,0 +1,20 @@
+package sqlitelog
+
+import "io/fs"
+
+// OpenWith is Open with other steps than the shipped ones.
+func OpenWith(dir string, steps fs.FS, version int) (*Store, error) {
+	return open(dir, schema{steps: steps, version: version})
+}
+
+// Steps are the shipped ones, and Version is what they lead to.
+var Steps, Version = current.steps, current.version
+
+// Acquire takes a lock file; release is nil where another has it.
+func Acquire(path string) (release func(), err error) {
+	l, err := acquire(path)
+	if l == nil {
+		return nil, err
+	}
+	return l.release, nil
+}

@@ -1,0 +1,212 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/internal/store"
+)
+
+// reader is a session.Reader.
+type reader struct {
+	id, path string
+	db       *sql.DB
+
+	mu     sync.RWMutex // read-held by each query, so that close waits for them
+	closed bool
+}
+
+// openReader opens and checks the file at path. It tells whether its schema is
+// behind; a reader can live with that.
+func (s *Store) openReader(ctx context.Context, id string, how access) (r *reader, behind bool, err error) {
+	r = &reader{id: id, path: s.path(id)}
+	if r.db, err = connect(r.path, how); err != nil {
+		return nil, false, err
+	}
+	if behind, err = s.schema.check(ctx, r.db, r.path); err != nil {
+		r.db.Close()
+		return nil, false, fmt.Errorf("session %s: %w", id, err)
+	}
+	return r, behind, nil
+}
+
+// view opens a session for reading, in a directory that cannot be written too.
+func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, error) {
+	r, _, err := s.openReader(ctx, id, forReading)
+	if unwritable(err) && !leftover(s.path(id)) {
+		r, _, err = s.openReader(ctx, id, frozen)
+	}
+	if err != nil {
+		return nil, session.Summary{}, err
+	}
+	sum, err := r.summary(ctx)
+	if err != nil {
+		r.Close()
+		return nil, sum, err
+	}
+	return r, sum, nil
+}
+
+// leftover tells whether some of the log is still in its write-ahead log.
+func leftover(path string) bool {
+	wal, err := os.Stat(path + "-wal")
+	return err == nil && wal.Size() > 0
+}
+
+func (r *reader) ID() string { return r.id }
+
+// use must be called before the database is; done after.
+func (r *reader) use() (done func(), err error) {
+	r.mu.RLock()
+	if r.closed {
+		r.mu.RUnlock()
+		return nil, store.Closed(r.id)
+	}
+	return r.mu.RUnlock, nil
+}
+
+// fault gives an error of the database its session and meaning.
+func (r *reader) fault(doing string, err error) error {
+	return fmt.Errorf("session %s: %s: %w", r.id, doing, fault(r.path, err))
+}
+
+func (r *reader) Head(ctx context.Context) (head int64, err error) {
+	done, err := r.use()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	err = r.db.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM events`).Scan(&head)
+	if err != nil {
+		return 0, r.fault("read the head", err)
+	}
+	return head, nil
+}
+
+func (r *reader) Snapshot(ctx context.Context) (data []byte, head int64, err error) {
+	done, err := r.use()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer done()
+	err = r.db.QueryRowContext(ctx, `SELECT data, head FROM snapshot`).Scan(&data, &head)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, r.fault("read the snapshot", err)
+	}
+	return data, head, nil
+}
+
+// Close waits for queries that run, not for iterations.
+func (r *reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	return r.db.Close()
+}
+
+// log is a session.Log.
+type log struct {
+	*reader
+	store *Store
+	lock  *lock
+
+	write    sync.Mutex // guards the following, and the order of appends
+	writer   *writer
+	row      session.Summary // the session as it stands
+	released bool
+}
+
+// take opens a session that this process owns.
+func (s *Store) take(ctx context.Context, id string, lock *lock) (*log, error) {
+	r, behind, err := s.openReader(ctx, id, forWriting)
+	if err != nil {
+		return nil, err
+	}
+	l := &log{reader: r, store: s, lock: lock}
+	if behind {
+		err = s.schema.migrate(ctx, r.db)
+	}
+	if err == nil {
+		l.row, err = r.summary(ctx)
+	}
+	if err == nil {
+		l.writer, err = r.newWriter(ctx)
+	}
+	if err != nil {
+		r.db.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (r *reader) newWriter(ctx context.Context) (*writer, error) {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return nil, r.fault("open for writing", err)
+	}
+	w, err := newWriter(ctx, conn)
+	if err != nil {
+		return nil, r.fault("open for writing", err)
+	}
+	return w, nil
+}
+
+func (l *log) Append(ctx context.Context, b session.Batch) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	events, err := store.Stamp(b, time.Now())
+	if err != nil {
+		return 0, fmt.Errorf("session %s: append: %w", l.id, err)
+	}
+	l.write.Lock()
+	defer l.write.Unlock()
+	done, err := l.use()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	head, err := l.writer.append(ctx, session.Batch{Head: b.Head, Events: events, Snapshot: b.Snapshot})
+	if errors.Is(err, session.ErrConflict) {
+		return 0, store.Conflict(l.id, b.Head, head)
+	}
+	if err != nil {
+		return 0, l.fault("append", err)
+	}
+	turned := false
+	for _, e := range events {
+		store.Fold(&l.row, e)
+		turned = turned || e.Kind == session.KindTurnStarted || e.Kind == session.KindTurnEnded
+	}
+	if turned {
+		l.store.note(l.row)
+	}
+	return head, nil
+}
+
+// Close gives the session up; a second call does nothing.
+func (l *log) Close() error {
+	l.write.Lock()
+	defer l.write.Unlock()
+	if l.released {
+		return nil
+	}
+	l.released = true
+	l.writer.close()
+	err := l.reader.Close()
+	l.store.note(l.row)
+	l.lock.release()
+	if err != nil {
+		return l.fault("close", err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package sqlitelog
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gofrs/flock"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// lock is a held lock file.
+type lock struct{ file *flock.Flock }
+
+// own makes this process the owner of the session at path.
+func own(id, path string) (*lock, error) {
+	l, err := acquire(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("session %s: take it: %w; make its directory writable, or only read it", id, err)
+	}
+	if l == nil {
+		text, _ := os.ReadFile(path + ".lock")
+		owner := strings.TrimSpace(string(text))
+		return nil, &session.LockedError{ID: id, Owner: cmp.Or(owner, "owner unknown")}
+	}
+	return l, nil
+}
+
+// acquire takes the lock file at path and writes this process's name into it; nil
+// where another has it. As release removes the file, a lock counts only while its
+// file is the one that has the name.
+func acquire(path string) (*lock, error) {
+	for {
+		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+		held, err := f.TryLock()
+		if err != nil || !held {
+			f.Close()
+			return nil, err
+		}
+		mine, err := f.Stat()
+		named, err2 := os.Stat(path)
+		if err == nil && err2 == nil && os.SameFile(mine, named) {
+			if err = sign(path); err == nil {
+				return &lock{f}, nil
+			}
+			os.Remove(path)
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// sign writes this process's name over what is in the file. (Cutting the file to
+// nothing first would make ext4 write it out at once.)
+func sign(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname()
+	n, err := fmt.Fprintf(f, "pid %d on %s\n", os.Getpid(), host)
+	return errors.Join(err, f.Truncate(int64(n)), f.Close())
+}
+
+// release removes the file while the lock on it is still held.
+func (l *lock) release() {
+	os.Remove(l.file.Path())
+	l.file.Close()
+}

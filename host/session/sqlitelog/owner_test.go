@@ -1,0 +1,45 @@
+package sqlitelog_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tureen-host/tureen/host/session/sqlitelog"
+)
+
+func TestLockFileHasOneHolder(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.lock")
+	var holders, taken atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 3000 {
+				release, err := sqlitelog.Acquire(path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if release == nil {
+					continue
+				}
+				taken.Add(1)
+				if n := holders.Add(1); n > 1 {
+					t.Errorf("%d holders", n)
+				}
+				holders.Add(-1)
+				release()
+			}
+		})
+	}
+	wg.Wait()
+	if taken.Load() == 0 {
+		t.Error("nobody had it")
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is left over: %v", err)
+	}
+}

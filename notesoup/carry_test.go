@@ -1,0 +1,101 @@
+package notesoup_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/notesoup"
+)
+
+// reset resets with carry and returns the checkpoint without its paragraph.
+func (d *desk) reset(trigger session.Trigger, turnOpen bool) string {
+	d.t.Helper()
+	s := d.strategy(notesoup.Config{Carry: notesoup.CarryRequest})
+	d.Open(s)
+	in := d.Input(trigger)
+	in.TurnOpen = turnOpen
+	d.Compact(s, in)
+	text, ok := strings.CutPrefix(d.Messages()[1].Text(), notesoup.Handoff(trigger, in.Seed))
+	if !ok {
+		d.t.Fatalf("no paragraph at the start of %q", d.Messages()[1].Text())
+	}
+	return strings.TrimSpace(text)
+}
+
+func TestN18_CarryRepeatsTheOwnersWordsWithTheirSeq(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	d.work("an older request", 1)
+	d.EndTurn(session.ReasonCompleted)
+	d.Turn()
+	first := d.User(session.SourceOwner, "Fix  the parser,\n  word for word.")
+	d.User(session.SourceHost, "a notice of the host")
+	d.Exchange("a", "read", "{}", "text")
+	steer := d.User(session.SourceSteer, "Mind the tests.")
+	d.Exchange("b", "read", "{}", "text")
+	want := fmt.Sprintf("<owner seq=\"%d\">\nFix  the parser,\n  word for word.\n</owner>\n<owner seq=\"%d\">\nMind the tests.\n</owner>", first, steer)
+	for window := range 3 { // it survives several resets of one turn
+		got := d.reset(session.TriggerPressure, true)
+		if !strings.HasSuffix(got, "\n"+want) || strings.Contains(got, "older") || strings.Contains(got, "notice") {
+			t.Errorf("reset %d: got %q\nwant …%q", window, got, want)
+		}
+		d.Exchange(fmt.Sprint("w", window), "read", "{}", "text")
+	}
+}
+
+func TestN18_CarryDoesNotReviveAFinishedRequest(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	d.work("the finished request", 2)
+	d.EndTurn(session.ReasonCompleted)
+	d.Turn() // its first message is claimed, and follows the checkpoint
+	if got := d.reset(session.TriggerPressure, true); got != "" {
+		t.Errorf("carried %q", got)
+	}
+	idle := sit(t)
+	idle.work("the finished request", 2)
+	idle.EndTurn(session.ReasonCompleted)
+	if got := idle.reset(session.TriggerManual, false); !strings.Contains(got, "the finished request") || !strings.Contains(got, "its turn is over (completed)") {
+		t.Errorf("carried %q", got)
+	}
+}
+
+func TestN18_ATurnOfAPluginWorksForTheOwnersLastRequest(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	d.work("the request", 1)
+	d.EndTurn(session.ReasonCompleted)
+	d.Turn()
+	d.User(session.SourcePlugin, "next round")
+	d.Exchange("a", "read", "{}", "text")
+	if got := d.reset(session.TriggerPressure, true); !strings.Contains(got, "\nthe request\n") || strings.Contains(got, "next round") {
+		t.Errorf("carried %q", got)
+	}
+}
+
+func TestN18_CarryIsBounded(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	d.Turn()
+	d.User(session.SourceOwner, "BEGIN"+strings.Repeat("é", 9000)+"END")
+	for i := range 30 {
+		d.User(session.SourceSteer, fmt.Sprintf("steer %02d %s", i, strings.Repeat("s", 190)))
+	}
+	d.User(session.SourceSteer, "the newest")
+	d.Exchange("a", "read", "{}", "text")
+	got := d.reset(session.TriggerPressure, true)
+	if n := utf8.RuneCountInString(got); n > notesoup.MaxCarry+500 {
+		t.Errorf("%d characters are carried", n)
+	}
+	for _, part := range []string{"BEGIN", "END", "characters left out; history_read with seq=", "\nthe newest\n</owner>"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%q is missing", part)
+		}
+	}
+	if !strings.HasSuffix(got, "the newest\n</owner>") {
+		t.Error("the newest is not last")
+	}
+}

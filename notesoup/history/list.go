@@ -1,0 +1,102 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// ListAsk selects items. The zero value selects all, the newest first.
+type ListAsk struct {
+	Window int    // ordinal, 0 = all
+	Kind   string // user | assistant | call
+	Tool   string // calls of this tool
+	Query  string // literal text in messages, arguments and results
+	After  int64  // seq > After
+	Before int64  // seq < Before
+	Limit  int
+	Bytes  int // bound of the answer; 0 = MaxBytes
+}
+
+// List lists what was said, one line an item, the newest first. The next= of a
+// page is the before of the page behind it.
+func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
+	if err := ask.within(ctx, log); err != nil {
+		return "", err
+	}
+	limit := ask.Limit
+	if limit <= 0 {
+		limit = DefaultItems
+	}
+	limit = min(limit, MaxItems)
+	bytes := MaxBytes
+	if ask.Bytes > 0 {
+		bytes = min(bytes, ask.Bytes)
+	}
+	q := session.Query{After: ask.After, Before: ask.Before, Reverse: true,
+		Kinds: []session.Kind{session.KindMessageUser, session.KindMessageAssistant, session.KindToolResult}}
+	results := map[string]*session.ToolResult{}
+	var b strings.Builder
+	shown, next := 0, ""
+	for e, err := range log.Events(ctx, q) {
+		if err != nil {
+			return "", err
+		}
+		if e.Kind == session.KindToolResult {
+			if r, err := session.Decode[session.ToolResult](e); err == nil && r.Message != nil {
+				results[r.Message.CallID] = &r
+			}
+			continue
+		}
+		found, err := items(ctx, log, e, results)
+		if err != nil {
+			return "", err
+		}
+		rows, n := ask.rows(found)
+		if n == 0 {
+			continue
+		}
+		if shown > 0 && (shown+n > limit || b.Len()+len(rows) > bytes-128) {
+			next = fmt.Sprintf(" next=%d", e.Seq+1)
+			break
+		}
+		b.WriteString(rows)
+		shown += n
+	}
+	return fmt.Sprintf("ok history_list items=%d%s\n", shown, next) + b.String(), nil
+}
+
+// rows are the lines of the items that are asked for, and how many they are.
+func (ask ListAsk) rows(found []item) (string, int) {
+	rows, n := "", 0
+	for _, i := range found {
+		if ask.Kind != "" && i.kind != ask.Kind || ask.Tool != "" && (i.call == nil || i.call.Name != ask.Tool) || !i.matches(ask.Query) {
+			continue
+		}
+		rows += i.line(ask.Query)
+		n++
+	}
+	return rows, n
+}
+
+// within narrows the bounds to the window.
+func (ask *ListAsk) within(ctx context.Context, log Log) error {
+	if ask.Window == 0 {
+		return nil
+	}
+	all, err := windows(ctx, log)
+	if err != nil {
+		return err
+	}
+	if ask.Window < 0 || ask.Window > len(all) {
+		return refuse("there is no window %d; there are %d", ask.Window, len(all))
+	}
+	w := all[ask.Window-1]
+	ask.After = max(ask.After, w.first-1)
+	if w.last > 0 && (ask.Before == 0 || ask.Before > w.last+1) {
+		ask.Before = w.last + 1
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package notesoup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// recentResults is how many of the newest tool results are looked through for
+// write receipts.
+const recentResults = 200
+
+// newest yields the events of the kinds, the newest first, in pages of a few:
+// mostly the first ones are enough, and payloads may be big.
+func newest(ctx context.Context, log session.Access, page int, after int64, kinds ...session.Kind) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		q := session.Query{Kinds: kinds, After: after, Reverse: true, Limit: page}
+		for {
+			n := 0
+			for e, err := range log.Events(ctx, q) {
+				if !yield(e, err) || err != nil {
+					return
+				}
+				n, q.Before = n+1, e.Seq
+			}
+			if n < page {
+				return
+			}
+		}
+	}
+}
+
+// adopt finds the window that the log is in and the seq at which it begins (N2,
+// N19): the newest record, or, where that is lost, the boot in the newest
+// compaction, or else the marked section of the newest system message. kept is
+// false where the record is lost. Notes are not read. A zero Window means that
+// there has been none.
+func adopt(ctx context.Context, log session.Access) (w Window, since int64, kept bool, err error) {
+	for e, err := range newest(ctx, log, 4, 0, session.KindRecord, session.KindCompactionEnded) {
+		if err != nil {
+			return Window{}, 0, false, fmt.Errorf("notesoup: find the window in the log: %w", err)
+		}
+		if e.Kind == session.KindRecord {
+			r, err := session.Decode[session.Record](e)
+			if err != nil || r.Plugin != Name || r.Kind != RecordWindow {
+				continue
+			}
+			var found Window
+			if json.Unmarshal(r.Data, &found) == nil && found.Intact() && (w.ID == "" || found.ID == w.ID) {
+				return found, e.Seq, true, nil
+			}
+			if w.ID != "" {
+				return w, since, false, nil
+			}
+			continue
+		}
+		ended, err := session.Decode[session.CompactionEnded](e)
+		if err != nil || ended.Boot == "" {
+			continue
+		}
+		if w.ID != "" {
+			break
+		}
+		if found, ok := FindWindow(ended.Boot); ok {
+			w, since = found.WithBoot(ended.Boot), e.Seq
+		}
+	}
+	if w.ID != "" {
+		return w, since, false, nil
+	}
+	return fromSystem(ctx, log)
+}
+
+// fromSystem reads the window back from the newest system message with a boot.
+func fromSystem(ctx context.Context, log session.Access) (Window, int64, bool, error) {
+	for e, err := range newest(ctx, log, 1, 0, session.KindMessageSystem) {
+		if err != nil {
+			return Window{}, 0, false, fmt.Errorf("notesoup: find the window in the system message: %w", err)
+		}
+		m, err := session.Decode[session.Message](e)
+		if err != nil || m.Message == nil {
+			continue
+		}
+		if w, ok := FindWindow(m.Message.Text()); ok {
+			return w, e.Seq, false, nil
+		}
+	}
+	return Window{}, 0, false, nil
+}
+
+// receipts are the first lines of the newest write results since a seq, oldest
+// first.
+func receipts(ctx context.Context, log session.Access, since int64) ([]string, error) {
+	var lines []string
+	seen := 0
+	for e, err := range newest(ctx, log, 20, since, session.KindToolResult) {
+		if err != nil {
+			return nil, fmt.Errorf("notesoup: find the receipts in the log: %w", err)
+		}
+		if seen++; seen > recentResults {
+			break
+		}
+		r, err := session.Decode[session.ToolResult](e)
+		if err != nil || r.Message == nil || r.Message.IsError || r.Name != "notes_write" && r.Name != "notes_edit" {
+			continue
+		}
+		line, _, _ := strings.Cut(r.Message.Text(), "\n")
+		lines = append(lines, fmt.Sprintf("seq=%d %s", e.Seq, line))
+		if len(lines) == MaxReceipts {
+			break
+		}
+	}
+	slices.Reverse(lines)
+	return lines, nil
+}
+
+// owning are the owner's words of the turn that is under way, oldest first, or of
+// the last turn where none is (N18, carry = "request"). A turn whose first
+// messages are not in the log yet needs nothing carried: they follow the
+// checkpoint. A turn in which the owner said nothing works for the last one in
+// which they did.
+func owning(ctx context.Context, log session.Access, turnOpen bool) ([]Said, error) {
+	var said []Said
+	var ended session.Reason
+	turn := 0      // whose words are collected
+	begun := false // a message of the open turn was seen
+	for e, err := range newest(ctx, log, 20, 0, session.KindTurnStarted, session.KindTurnEnded, session.KindMessageUser) {
+		if err != nil {
+			return nil, fmt.Errorf("notesoup: find the owner's request in the log: %w", err)
+		}
+		switch e.Kind {
+		case session.KindTurnEnded:
+			if r, err := session.Decode[session.TurnEnded](e); err == nil && !turnOpen && ended == "" && turn == 0 {
+				ended = r.Reason
+			}
+		case session.KindTurnStarted:
+			if turnOpen && !begun {
+				return nil, nil
+			}
+			if len(said) > 0 && e.Turn <= turn {
+				slices.Reverse(said)
+				return said, nil
+			}
+		case session.KindMessageUser:
+			m, err := session.Decode[session.Message](e)
+			if err != nil || m.Message == nil {
+				continue
+			}
+			begun = begun || m.Source != session.SourceCheckpoint
+			if m.Source != session.SourceOwner && m.Source != session.SourceSteer {
+				continue
+			}
+			if turn == 0 {
+				turn = e.Turn
+			}
+			if e.Turn == turn {
+				said = append(said, Said{Seq: e.Seq, Text: m.Message.Text(), Ended: ended})
+			}
+		}
+	}
+	slices.Reverse(said)
+	return said, nil
+}

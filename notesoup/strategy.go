@@ -1,0 +1,176 @@
+package notesoup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/notesoup/notes"
+)
+
+// Carry says what a reset repeats from the log.
+type Carry string
+
+const (
+	CarryNone    Carry = "none"
+	CarryRequest Carry = "request" // the owner's request, word for word
+)
+
+// Config is what a profile may set. The zero value is the default.
+type Config struct {
+	Carry Carry `json:"carry"` // "" = none
+	// AgentName names the @self home; "" = the session's agent.
+	AgentName string `json:"agent_name"`
+	// BootInCheckpoint puts the boot into the checkpoint message too.
+	BootInCheckpoint bool `json:"boot_in_checkpoint"`
+}
+
+// fingerprint tells configs apart in window records.
+func (c Config) fingerprint() string {
+	b, _ := json.Marshal(c)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:4])
+}
+
+// Notes opens the notes of a session. The strategy and the note tools of one
+// process share it.
+type Notes func(compaction.Session) (*notes.Store, error)
+
+// Strategy is the notes reset (N1). It is safe for concurrent use.
+type Strategy struct {
+	config Config
+	notes  Notes
+
+	mu       sync.Mutex
+	sessions map[string]compaction.Session
+}
+
+// New makes the strategy.
+func New(c Config, n Notes) *Strategy {
+	return &Strategy{config: c, notes: n, sessions: map[string]compaction.Session{}}
+}
+
+// Open adopts the window that the log is in, or begins the first one. An adopted
+// boot is shown as it was, whatever the notes say now (N2).
+func (s *Strategy) Open(ctx context.Context, sess compaction.Session) (compaction.Opening, error) {
+	w, _, kept, err := adopt(ctx, sess.Access)
+	if err != nil {
+		return compaction.Opening{}, err
+	}
+	if w.ID == "" {
+		if w, err = s.begin(ctx, sess, NewWindow(sess.ID, 1, sess.Created), nil); err != nil {
+			return compaction.Opening{}, err
+		}
+	}
+	if err := roomy(sess, w); err != nil {
+		return compaction.Opening{}, err
+	}
+	opening := compaction.Opening{Sections: []compaction.Section{w.Section()}, Marks: Marks(sess.Budget)}
+	if !kept {
+		opening.Records = []compaction.Record{w.Record()}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions[sess.ID] = sess
+	return opening, nil
+}
+
+// roomy refuses a window that its fixed prompt fills to the half (N13).
+func roomy(sess compaction.Session, w Window) error {
+	fixed := sess.FixedTokens + llm.EstimateText(w.Boot)
+	if b := sess.Budget; b.Window > 0 && b.ResetAt < 2*fixed {
+		return &compaction.ConfigError{Code: compaction.CodeBudgetConfig,
+			Reason: fmt.Sprintf("the line at %d tokens is below twice the fixed prompt of %d (system prompt and tools %d, notebook %d)", b.ResetAt, fixed, sess.FixedTokens, fixed-sess.FixedTokens),
+			Change: []string{fmt.Sprintf("model.context_window (%d)", b.Window), fmt.Sprintf("model.max_output_tokens (%d)", b.MaxOutputTokens), "the number of plugins with tools"}}
+	}
+	return nil
+}
+
+// Propose answers every trigger with a reset of all nodes behind node 0 (N15).
+// There is nothing to do where there are none, where a call has no result yet,
+// and, unless somebody asked, where an earlier reset is all there is.
+func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
+	var nodes []session.Node
+	for n, err := range in.Outline {
+		if err != nil {
+			return compaction.Proposal{}, fmt.Errorf("notesoup: read the surface: %w", err)
+		}
+		nodes = append(nodes, n)
+	}
+	if len(nodes) < 2 || !compaction.Balanced(nodes) || len(nodes) == 2 && nodes[1].Source == session.SourceCheckpoint && automatic(in.Trigger) {
+		return compaction.Proposal{}, nil
+	}
+	s.mu.Lock()
+	sess, ok := s.sessions[in.Session]
+	s.mu.Unlock()
+	if !ok {
+		return compaction.Proposal{}, fmt.Errorf("notesoup: reset session %q: it was not opened", in.Session)
+	}
+	sess.Budget = in.Budget
+	old, since, _, err := adopt(ctx, in.Access)
+	if err != nil {
+		return compaction.Proposal{}, err
+	}
+	saved, err := receipts(ctx, in.Access, since)
+	if err != nil {
+		return compaction.Proposal{}, err
+	}
+	w := NewWindow(sess.ID, max(1, old.Ordinal)+1, in.Time)
+	w.Note = in.Note
+	if w, err = s.begin(ctx, sess, w, saved); err != nil {
+		return compaction.Proposal{}, err
+	}
+	var carry []Said
+	if s.config.Carry == CarryRequest {
+		if carry, err = owning(ctx, in.Access, in.TurnOpen); err != nil {
+			return compaction.Proposal{}, err
+		}
+	}
+	return Reset(ResetInput{
+		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: carry,
+		Span:             compaction.Span{From: nodes[1].Seq, To: nodes[len(nodes)-1].Seq},
+		BootInCheckpoint: s.config.BootInCheckpoint,
+	}), nil
+}
+
+func automatic(t session.Trigger) bool {
+	return t != session.TriggerManual && t != session.TriggerRequested
+}
+
+// begin makes a window's boot from the notes as they are now.
+func (s *Strategy) begin(ctx context.Context, sess compaction.Session, w Window, saved []string) (Window, error) {
+	store, err := s.notes(sess)
+	if err != nil {
+		return Window{}, err
+	}
+	homes, err := store.Snapshot(ctx)
+	if err != nil {
+		return Window{}, fmt.Errorf("notesoup: read the notes for window %d: %w", w.Ordinal, err)
+	}
+	w.Agent, w.Model, w.Project, w.Config = sess.Agent, sess.Provider+"/"+sess.Model, store.Project().Root, s.config.fingerprint()
+	if s.config.AgentName != "" {
+		w.Agent = s.config.AgentName
+	}
+	return w.WithBoot(Boot(BootInput{Window: w, Homes: homes, Receipts: saved, Usable: sess.Budget.ResetAt})), nil
+}
+
+// Serves tells whether the strategy was opened for a session.
+func (s *Strategy) Serves(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.sessions[id]
+	return ok
+}
+
+// Close forgets a session.
+func (s *Strategy) Close(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, id)
+}

@@ -1,0 +1,36 @@
+// Package builtin lists the plugins that ship inside the program. Each is
+// started as a process of its own all the same.
+package builtin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tureen-host/tureen/plugins/files"
+	"github.com/tureen-host/tureen/plugins/sdk"
+	"github.com/tureen-host/tureen/plugins/search"
+	"github.com/tureen-host/tureen/plugins/shell"
+	"github.com/tureen-host/tureen/plugins/summary"
+)
+
+var constructors = map[string]func(version string) sdk.Plugin{
+	"files":   files.Plugin,
+	"search":  search.Plugin,
+	"shell":   shell.Plugin,
+	"summary": summary.Plugin,
+}
+
+// Lookup makes the shipped plugin of that name; version is the program's. The
+// error names what there is.
+func Lookup(name, version string) (sdk.Plugin, error) {
+	construct, ok := constructors[name]
+	if !ok {
+		return sdk.Plugin{}, fmt.Errorf("no plugin %q is shipped: there are %s; one of your own is named by a path with a slash", name, strings.Join(Names(), ", "))
+	}
+	return construct(version), nil
+}
+
+// Names are the shipped plugins in order.
+func Names() []string { return slices.Sorted(maps.Keys(constructors)) }

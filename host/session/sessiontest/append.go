@@ -178,13 +178,13 @@ var appending = []promise{
 	{"CancelledMidway", "Append with a context that ends meanwhile stores the batch or does not, and its error tells which", func(k *kit) {
 		log := k.create("a")
 		head := int64(1)
-		for i := range 150 {
+		for i := range 80 {
 			ctx, cancel := context.WithCancel(k.ctx)
 			go func() {
-				time.Sleep(time.Duration(i*20) * time.Microsecond)
+				time.Sleep(time.Duration(i*40) * time.Microsecond)
 				cancel()
 			}()
-			next, err := log.Append(ctx, session.Batch{Head: head, Events: notes(20)})
+			next, err := log.Append(ctx, session.Batch{Head: head, Events: notes(8)})
 			cancel()
 			if err == nil {
 				head = next

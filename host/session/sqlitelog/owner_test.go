@@ -17,7 +17,7 @@ func TestLockFileHasOneHolder(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for range 3000 {
+			for range 1500 {
 				release, err := sqlitelog.Acquire(path)
 				if err != nil {
 					t.Error(err)

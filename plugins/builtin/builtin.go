@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tureen-host/tureen/plugins/files"
+	"github.com/tureen-host/tureen/plugins/notesoup"
 	"github.com/tureen-host/tureen/plugins/sdk"
 	"github.com/tureen-host/tureen/plugins/search"
 	"github.com/tureen-host/tureen/plugins/shell"
@@ -16,10 +17,11 @@ import (
 )
 
 var constructors = map[string]func(version string) sdk.Plugin{
-	"files":   files.Plugin,
-	"search":  search.Plugin,
-	"shell":   shell.Plugin,
-	"summary": summary.Plugin,
+	"files":    files.Plugin,
+	"notesoup": notesoup.Plugin,
+	"search":   search.Plugin,
+	"shell":    shell.Plugin,
+	"summary":  summary.Plugin,
 }
 
 // Lookup makes the shipped plugin of that name; version is the program's. The

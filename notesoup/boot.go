@@ -96,7 +96,7 @@ func (s shape) render(in BootInput) string {
 		}
 	}
 	b.WriteString(bootClose)
-	return b.String()
+	return strings.ToValidUTF8(b.String(), "\uFFFD") // a path may be any bytes
 }
 
 // place tells where a home is and what is in it.
@@ -104,6 +104,9 @@ func place(h notes.Snapshot) string {
 	name := homeName(h.Kind)
 	if h.Absent != "" {
 		return fmt.Sprintf("%s: none here, %s", name, h.Absent)
+	}
+	if h.Where == "" {
+		return name + ": empty, its first note makes a place for it"
 	}
 	text := fmt.Sprintf("%s: %s, ", name, h.Where)
 	switch h.Total {

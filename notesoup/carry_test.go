@@ -63,6 +63,16 @@ func TestN18_CarryDoesNotReviveAFinishedRequest(t *testing.T) {
 	}
 }
 
+func TestN15_CarrySaysThatTheTurnHadEnded(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	d.work("the request", 1)
+	d.Assistant("All done.")
+	if got := d.reset(session.TriggerStopping, true); !strings.Contains(got, "\nthe request\n") || !strings.HasSuffix(got, "answer once more in short and stop.") {
+		t.Errorf("carried %q", got)
+	}
+}
+
 func TestN18_ATurnOfAPluginWorksForTheOwnersLastRequest(t *testing.T) {
 	t.Parallel()
 	d := sit(t)

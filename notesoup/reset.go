@@ -92,6 +92,9 @@ func Reset(in ResetInput) compaction.Proposal {
 	}
 	if text := carried(in.Carry); text != "" {
 		parts = append(parts, text)
+		if in.Trigger == session.TriggerStopping {
+			parts = append(parts, "You had just ended your turn when the window was closed. If your notes show the request as answered, answer once more in short and stop.")
+		}
 	}
 	checkpoint := llm.Text(llm.RoleUser, strings.Join(parts, "\n\n"))
 	return compaction.Proposal{

@@ -235,6 +235,12 @@ func TestN18_HandoffIsDrawnOnceFromTheRightPool(t *testing.T) {
 	if len(normal) < notesoup.MinPool || len(forced) < notesoup.MinPool {
 		t.Fatalf("pools of %d and %d", len(normal), len(forced))
 	}
+	for name, pool := range map[string][]string{"normal": normal, "forced": forced} {
+		b, err := os.ReadFile(filepath.Join("prompts", name+".md"))
+		if err != nil || strings.Join(pool, "\n\n") != strings.TrimSpace(string(b)) {
+			t.Errorf("the %s pool is not prompts/%s.md: %v", name, name, err)
+		}
+	}
 	for _, trigger := range []session.Trigger{session.TriggerRequested, session.TriggerPressure, session.TriggerStopping, session.TriggerOverflow, session.TriggerManual} {
 		pool := forced
 		if trigger == session.TriggerRequested {
@@ -361,6 +367,22 @@ func TestN13_AWindowThatItsPromptFillsIsRefused(t *testing.T) {
 	opened.Budget = compaction.Budget{}
 	if _, err := d.strategy(notesoup.Config{}).Open(t.Context(), opened); err != nil {
 		t.Errorf("an unknown window is refused: %v", err)
+	}
+}
+
+func TestN6_N13_TheBootFitsTheWindow(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	s := d.strategy(notesoup.Config{})
+	d.Open(s)
+	d.work("go", 1)
+	for _, home := range []string{"", "@project/", "@human/", "@self/", "@model/"} {
+		d.note(home+"MAP", strings.Repeat("way ", 1024))
+		d.note(home+"log", strings.Repeat("log ", 256))
+	}
+	p := d.Compact(s, d.Input(session.TriggerPressure))
+	if got, most := llm.EstimateText(p.Boot), d.Budget.ResetAt/4; got > most || !strings.Contains(p.Boot, "Left out to save room") {
+		t.Errorf("the boot has %d tokens, %d are a quarter of the window", got, most)
 	}
 }
 

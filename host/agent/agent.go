@@ -82,6 +82,7 @@ type Agent struct {
 	marks    []compaction.Mark
 	shared   []prompt.Section // the host's and the plugins', asked once a window
 
+	mailing   sync.Mutex      // one look at the mail at a time
 	callIDs   map[string]bool // on the surface
 	generated atomic.Int64    // model calls made by Generate
 	started   time.Time
@@ -142,6 +143,16 @@ func (a *Agent) Begin(ctx context.Context) error {
 // reason is "" where there was nothing to do. A cancelled ctx ends the step; the
 // inbox is kept.
 func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
+	if err := a.collectMail(ctx); err != nil {
+		return session.ReasonError, failureOf(err), err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer a.watchMail(ctx, cancel)()
+	return a.run(ctx)
+}
+
+func (a *Agent) run(ctx context.Context) (session.Reason, *session.Failure, error) {
 	var reason session.Reason
 	var failure *session.Failure
 	for a.owed() {
@@ -153,12 +164,17 @@ func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, erro
 			return reason, failure, nil
 		}
 	}
+	if asked := a.asked(); asked != nil && a.Strategy.Strategy != nil {
+		if _, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, instructions: asked.Instructions}); err != nil {
+			return session.ReasonError, failureOf(err), err
+		}
+	}
 	if a.Hooks.Declared(hook.Idle) {
 		if err := a.Hooks.Idle(ctx, a.where()); err != nil {
 			a.Logger.Warn("idle hook failed", "error", err)
 		}
 		if a.owed() {
-			return a.Run(ctx)
+			return a.run(ctx)
 		}
 	}
 	return reason, failure, nil

@@ -36,6 +36,17 @@ func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Eve
 		return p, nil
 	}
 	var err error
+	if asked := a.asked(); asked != nil {
+		out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, pending: a.pending(p, messages), instructions: asked.Instructions})
+		if err != nil {
+			return p, err
+		}
+		if out.applied {
+			if p, err = a.assemble(ctx); err != nil {
+				return p, err
+			}
+		}
+	}
 	if armed := a.armed(); armed != nil {
 		out, err := a.compact(ctx, ask{trigger: session.TriggerRequested, attempt: 1, pending: a.pending(p, messages), note: armed.Note})
 		if err != nil {

@@ -22,7 +22,8 @@ type record struct {
 	mu      sync.RWMutex
 	state   *fold.State
 	staged  []session.Event
-	snap    bool // the next append stores a snapshot
+	taken   []int64 // mails that the next append executes
+	snap    bool    // the next append stores a snapshot
 	durable int64
 	broken  error // the first failed append; nothing is written after it
 }
@@ -67,6 +68,17 @@ func (r *record) build(make func(*fold.State) ([]session.Event, error)) error {
 	return nil
 }
 
+// take stages what a mail comes to, together with taking it.
+func (r *record) take(mail int64, events ...session.Event) error {
+	if err := r.stage(events...); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.taken = append(r.taken, mail)
+	r.mu.Unlock()
+	return nil
+}
+
 // commit stages events and makes everything staged durable in one append.
 func (r *record) commit(ctx context.Context, events ...session.Event) error {
 	if err := r.stage(events...); err != nil {
@@ -87,17 +99,17 @@ func (r *record) flush(ctx context.Context) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	r.mu.Lock()
-	batch, head, broken := r.staged, r.durable, r.broken
+	batch, taken, head, broken := r.staged, r.taken, r.durable, r.broken
 	var snap []byte
 	if r.snap && len(batch) > 0 {
 		snap, r.snap = r.state.Snapshot(), false
 	}
-	r.staged = nil
+	r.staged, r.taken = nil, nil
 	r.mu.Unlock()
 	if broken != nil || len(batch) == 0 {
 		return broken
 	}
-	last, err := r.log.Append(context.WithoutCancel(ctx), session.Batch{Head: head, Events: batch, Snapshot: snap})
+	last, err := r.log.Append(context.WithoutCancel(ctx), session.Batch{Head: head, Events: batch, Snapshot: snap, Taken: taken})
 	r.mu.Lock()
 	if err != nil {
 		r.broken = fmt.Errorf("write the log of session %s: %w", r.log.ID(), err)

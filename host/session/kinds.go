@@ -39,6 +39,9 @@ const (
 	KindMarkShown         Kind = "mark.shown"         // MarkShown
 	KindBreaker           Kind = "compaction.breaker" // Breaker
 
+	KindCompactionAsked Kind = "compaction.asked" // CompactionAsked; a person asked from outside
+	KindCancelAsked     Kind = "cancel.asked"     // CancelAsked
+
 	KindRecord  Kind = "record"  // Record; a plugin's own
 	KindPlugin  Kind = "plugin"  // PluginState
 	KindWarning Kind = "warning" // Warning; for people
@@ -257,6 +260,17 @@ type CompactionArmed struct {
 type CompactionDropped struct {
 	CallID string `json:"call_id"`
 	Why    string `json:"why"`
+}
+
+// CompactionAsked is a person's request that waits for the next step boundary.
+type CompactionAsked struct {
+	Instructions string `json:"instructions,omitempty"`
+	From         string `json:"from,omitempty"`
+}
+
+// CancelAsked is a person's word, from another process, to end the running step.
+type CancelAsked struct {
+	From string `json:"from,omitempty"`
 }
 
 // MarkShown says that a mark's text was steered in this window.

@@ -41,6 +41,8 @@ type Batch struct {
 	// Snapshot, where not nil, is stored in the same transaction; a log keeps
 	// only its newest. Its format is the fold's own.
 	Snapshot []byte
+	// Taken are mails that this append executes: they are gone with it, see MailLog.
+	Taken []int64
 }
 
 // Query selects events. The zero value selects all, oldest first.
@@ -74,8 +76,10 @@ type Log interface {
 
 // Summary is a session's row in the catalogue.
 type Summary struct {
-	ID        string    `json:"id"`
-	Status    string    `json:"status"` // the last turn's reason; running | idle before the first ended
+	ID string `json:"id"`
+	// Status is the last turn's reason; running while a turn is open, idle before
+	// the first one ended, damaged or newer where the session cannot be read.
+	Status    string    `json:"status"`
 	Title     string    `json:"title"`
 	Profile   string    `json:"profile"`
 	Strategy  string    `json:"strategy"`

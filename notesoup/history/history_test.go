@@ -88,6 +88,7 @@ func TestN9_ListFindsWordsInCallsAndResults(t *testing.T) {
 		{"a kind in a window", history.ListAsk{Kind: "user", Window: 1}, fmt.Sprintf("ok history_list items=1\nseq=%d user cp=26 from=owner %q\n", request, "Count the Needles, please.")},
 		{"results behind the bound", history.ListAsk{Kind: "call", Before: answer + 1}, fmt.Sprintf("ok history_list items=2\nseq=%d call cp=41 tool=read %q\nseq=%d call cp=35 tool=shell result=error %q\n",
 			answer, "read {\"path\":\"hay.txt\"}\nhay\nneedle 17\nhay", answer, "shell {\"cmd\":\"false\"}\nError: exit 1")},
+		{"not what a search found before", history.ListAsk{Query: "needle", After: answer}, "ok history_list items=0\n"},
 		{"nothing", history.ListAsk{Query: "thread"}, "ok history_list items=0\n"},
 	} {
 		got, err := history.List(t.Context(), s, c.ask)

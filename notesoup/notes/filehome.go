@@ -29,7 +29,7 @@ func (h *fileHome) Kind() Kind { return h.kind }
 func (h *fileHome) Where() string {
 	dir, err := h.place(context.Background(), false)
 	if err != nil || dir == "" {
-		return filepath.Join(h.tree.dir, "projects") + string(filepath.Separator)
+		return ""
 	}
 	return filepath.Join(h.tree.dir, filepath.FromSlash(dir))
 }
@@ -70,7 +70,7 @@ func (h *fileHome) List(ctx context.Context) (Listing, error) {
 // add takes in an entry below the home's directory.
 func (l *Listing) add(name string, e fs.DirEntry) error {
 	skip := func(why string) error {
-		l.Skipped = append(l.Skipped, Skipped{name, why})
+		l.Skipped = append(l.Skipped, Skipped{strings.ToValidUTF8(name, "\uFFFD"), why})
 		if e.IsDir() {
 			return fs.SkipDir
 		}

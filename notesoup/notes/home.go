@@ -20,7 +20,8 @@ const (
 // safe for concurrent use, also by several processes. Errors are *Error.
 type Home interface {
 	Kind() Kind
-	// Where is the directory, for people; it need not exist.
+	// Where is the directory, for people; it need not exist. It is "" for a project
+	// that has no home yet.
 	Where() string
 	// List tells of all notes without reading them, by path. A home that does not
 	// exist yet is empty; one that cannot be read is an error.

@@ -73,7 +73,7 @@ func (s *Store) List(ctx context.Context, ask ListAsk) (string, error) {
 	}
 	text := l.String() + "\n" + rows.String()
 	for _, sk := range skipped[:min(len(skipped), 5)] {
-		text += fmt.Sprintf("not shown: %s (%s)\n", sk.Path, sk.Why)
+		text += fmt.Sprintf("not shown: %s (%s)\n", quoted(sk.Path), sk.Why)
 	}
 	return text, nil
 }

@@ -69,7 +69,7 @@ func (s *Store) Search(ctx context.Context, ask SearchAsk) (string, error) {
 	}
 	text := l.String() + "\n" + strings.Join(rows[from:to], "")
 	for _, sk := range skipped[:min(len(skipped), 5)] {
-		text += fmt.Sprintf("not searched: %s (%s)\n", sk.Path, sk.Why)
+		text += fmt.Sprintf("not searched: %s (%s)\n", quoted(sk.Path), sk.Why)
 	}
 	return text, nil
 }

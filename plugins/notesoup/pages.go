@@ -40,11 +40,11 @@ func (p *pages) take(call tool.Call) (bytes int, done func(used int), err error)
 	if s.turn != call.Turn || s.step != call.Step {
 		s = spent{turn: call.Turn, step: call.Step}
 	}
-	if left := batchBytes - s.bytes; left < minPage {
+	left := batchBytes - s.bytes
+	if left < minPage {
 		return 0, nil, notes.Refuse(notes.CodeBudget, "repeat the call in the next step", "the pages of this step are used up (%d of %d bytes)", s.bytes, batchBytes)
-	} else {
-		bytes = min(bytes, left)
 	}
+	bytes = min(bytes, left)
 	s.bytes += bytes
 	p.used[call.Session] = s
 	return bytes, func(used int) {

@@ -66,6 +66,7 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
 	}),
 	session.KindCompactionArmed: with(func(s *State, _ session.Event, p session.CompactionArmed) { s.Compaction.Armed = &p }),
+	session.KindCompactionAsked: with(func(s *State, _ session.Event, p session.CompactionAsked) { s.Compaction.Asked = &p }),
 	session.KindCompactionDropped: func(s *State, _ session.Event) error {
 		s.Compaction.Armed = nil
 		return nil
@@ -81,11 +82,17 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		if p.Relieved {
 			c.Failures = 0
 		}
+		if p.Trigger == session.TriggerManual {
+			c.Asked = nil
+		}
 		s.Anchor = Anchor{}
 		s.keepContext()
 	}),
 	session.KindCompactionFailed: with(func(s *State, _ session.Event, p session.CompactionFailed) {
 		s.Compaction.Failures++
+		if p.Trigger == session.TriggerManual {
+			s.Compaction.Asked = nil
+		}
 		if p.Trigger == session.TriggerRequested {
 			s.Compaction.Armed = nil
 		}

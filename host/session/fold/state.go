@@ -59,6 +59,7 @@ type Compaction struct {
 	Count    int                      `json:"count"`  // applied
 	Window   int                      `json:"window"` // ordinal of the window, from 1
 	Armed    *session.CompactionArmed `json:"armed,omitempty"`
+	Asked    *session.CompactionAsked `json:"asked,omitempty"`
 	Marks    []string                 `json:"marks,omitempty"` // shown in this window
 	Failures int                      `json:"failures"`        // in a row
 	Breaker  bool                     `json:"breaker"`
@@ -126,5 +127,5 @@ func (s *State) Shown(mark string) bool {
 
 var silent = map[session.Kind]bool{
 	session.KindSessionOpened: true, session.KindCompactionStarted: true, session.KindNodesDropped: true,
-	session.KindPlugin: true, session.KindWarning: true,
+	session.KindPlugin: true, session.KindCancelAsked: true, session.KindWarning: true,
 }

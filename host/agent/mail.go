@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
+)
+
+// mailEvery is how often a running agent looks for commands of other processes.
+const mailEvery = 150 * time.Millisecond
+
+// ErrCancelAsked is the cause of a cancel that another process asked for.
+var ErrCancelAsked = errors.New("cancelled by another process")
+
+// watchMail executes mail while the agent runs; cancel ends the running step.
+// The returned stop waits until the watch has ended.
+func (a *Agent) watchMail(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	log, ok := a.Log.(session.MailLog)
+	if !ok {
+		return func() {}
+	}
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(mailEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if asked, err := a.takeMail(ctx, log); err != nil {
+				a.Logger.Warn("look for mail", "error", err)
+			} else if asked {
+				cancel(ErrCancelAsked)
+			}
+		}
+	}()
+	return func() { end(); <-done }
+}
+
+// collectMail executes what waits, once. A cancel finds nothing to end.
+func (a *Agent) collectMail(ctx context.Context) error {
+	if log, ok := a.Log.(session.MailLog); ok {
+		_, err := a.takeMail(ctx, log)
+		return err
+	}
+	return nil
+}
+
+// takeMail turns the waiting mail into events, each exactly once, and tells
+// whether a cancel was among them.
+func (a *Agent) takeMail(ctx context.Context, log session.MailLog) (cancel bool, err error) {
+	a.mailing.Lock()
+	defer a.mailing.Unlock()
+	mail, err := log.Mail(ctx)
+	if err != nil || len(mail) == 0 {
+		return false, err
+	}
+	for _, m := range mail {
+		cancel = cancel || m.Command == session.CommandCancel
+		if err := a.rec.take(m.ID, mailEvent(m)); err != nil {
+			return cancel, err
+		}
+	}
+	return cancel, a.rec.flush(ctx)
+}
+
+func mailEvent(m session.Mail) session.Event {
+	item := session.InboxItem{Queue: session.NextTurn, Source: session.SourceOwner, Text: tool.Clean(m.Text), Wake: true}
+	switch m.Command {
+	case session.CommandPrompt:
+		return session.New(session.KindInboxQueued, item)
+	case session.CommandSteer:
+		item.Queue, item.Source = session.NextStep, session.SourceSteer
+		return session.New(session.KindInboxQueued, item)
+	case session.CommandCancel:
+		return session.New(session.KindCancelAsked, session.CancelAsked{From: m.From})
+	case session.CommandCompact:
+		return session.New(session.KindCompactionAsked, session.CompactionAsked{Instructions: tool.Clean(m.Text), From: m.From})
+	}
+	return session.New(session.KindWarning, session.Warning{Code: "UNKNOWN_COMMAND", Message: "another process left the command " + string(m.Command) + ", which this version does not know"})
+}
+
+// asked returns a compaction that a person asked for from outside.
+func (a *Agent) asked() *session.CompactionAsked {
+	var asked *session.CompactionAsked
+	a.rec.view(func(s *fold.State) { asked = s.Compaction.Asked })
+	return asked
+}

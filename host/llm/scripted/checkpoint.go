@@ -2,9 +2,7 @@ package scripted
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -97,15 +95,12 @@ func (v *view) taskLines() []string {
 }
 
 func (v *view) progressLines() []string {
-	through := v.through()
-	if through == "" {
-		return nil
+	var lines []string
+	if through := v.through(); through != "" {
+		lines = append(lines, "Read through: "+v.task.label(through))
 	}
-	lines := []string{"Read through: " + v.task.path(through)}
-	for _, name := range slices.Sorted(maps.Keys(v.files)) {
-		if f := v.files[name]; !f.complete && f.next > 0 {
-			lines = append(lines, fmt.Sprintf("%s is in part known, up to line %d", v.task.path(name), f.next-1))
-		}
+	if part := v.part(); part != "" {
+		lines = append(lines, part)
 	}
 	if v.notes.known {
 		lines = append(lines, "Notes of this job are in "+notePath)
@@ -131,14 +126,14 @@ func (v *view) factLines() []string {
 func (v *view) errorLines() []string {
 	var lines []string
 	for _, name := range v.failed() {
-		lines = append(lines, v.task.path(name)+" could not be opened")
+		lines = append(lines, v.task.label(name)+" could not be opened")
 	}
 	return lines
 }
 
 func (v *view) pendingLines() []string {
 	if pending := v.pending(); len(pending) > 0 {
-		return []string{fmt.Sprintf("%s left to read, up to %s", count(len(pending), "file"), v.task.path(pending[len(pending)-1]))}
+		return []string{fmt.Sprintf("%s left to read, up to %s", count(len(pending), "file"), v.task.label(pending[len(pending)-1]))}
 	}
 	return nil
 }
@@ -146,7 +141,7 @@ func (v *view) pendingLines() []string {
 func (v *view) nextLines() []string {
 	switch pending := v.pending(); {
 	case len(pending) > 0:
-		return []string{"Go on with " + v.task.path(pending[0])}
+		return []string{"Go on with " + v.task.label(pending[0])}
 	case v.listed:
 		return []string{"Write the report"}
 	case v.hasTask:

@@ -69,34 +69,37 @@ func (g fact) covers(f fact) bool {
 
 // factHead is what may stand before a finding on its line: list marks, quoting,
 // line numbers and a path.
-var factHead = regexp.MustCompile("^[\\s>|*•–—\\d.:)(\\]\\[\"'`-]*(?:(\\S*?[\\w.-]+\\.\\w+)[\\s\"'`)\\]:,|–—\\d-]*)?$")
+var factHead = regexp.MustCompile("^[\\s>|*•–—-]*(?:\\d+[.:)|]?\\s+)?[\\s>|*•–—(\\[\"'`-]*" +
+	"(?:(" + inPath + "*[/.]" + inPath + "*)[\\s\"'`)\\]:,|–—\\d-]*)?$")
 
 // findFacts collects the findings in a text about files: notes, checkpoints,
 // messages. A finding belongs to the file that its line names, else to the file
 // named last above it.
-func findFacts(text string, t task, names *regexp.Regexp, add func(fact)) {
+func (v *view) findFacts(text string) []fact {
+	var found []fact
 	last := ""
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		at := strings.Index(line, t.prefix)
+		at := strings.Index(line, v.task.prefix)
 		if at < 0 {
-			if m := names.FindStringSubmatch(line); m != nil {
-				last = m[1]
+			if names := v.mentions(line); len(names) > 0 && !v.readThrough.MatchString(line) {
+				last = names[0]
 			}
 			continue
 		}
 		head := factHead.FindStringSubmatch(line[:at])
-		if head == nil || strings.Trim(line[at+len(t.prefix):], " \"'`“”.,") == "" {
+		if head == nil || strings.Trim(line[at+len(v.task.prefix):], " \"'`“”.,") == "" {
 			continue
 		}
 		file := last
 		if head[1] != "" {
-			name, ok := t.name(head[1])
+			name, ok := v.task.name(unescape(head[1]))
 			if !ok && strings.Contains(head[1], "/") {
 				continue // of another directory
 			}
 			file = cmp.Or(name, head[1])
 		}
-		add(fact{file: file, text: line[at:]})
+		found = append(found, fact{file: file, text: line[at:]})
 	}
+	return found
 }

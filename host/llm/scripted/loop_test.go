@@ -426,3 +426,76 @@ func TestRulesGiveUpWhereNothingIsLeft(t *testing.T) {
 		t.Errorf("window %d: %s", window, answer)
 	}
 }
+
+// TestRulesGetThroughAFileLargerThanAWindow: the page to go on with is progress too.
+func TestRulesGetThroughAFileLargerThanAWindow(t *testing.T) {
+	t.Parallel()
+	for _, notes := range []bool{true, false} {
+		w := newWorld(t.TempDir())
+		w.page = 300
+		if err := os.Mkdir(filepath.Join(w.dir, "logs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := "Finding: at the top\n" + strings.Repeat("Nothing of note.\n", 2000) + "Finding: at the end\n"
+		for _, name := range []string{"a.md", "b.md"} {
+			if err := os.WriteFile(filepath.Join(w.dir, "logs", name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		offered, windows := tools("read", "glob"), 1
+		if notes {
+			offered = tools("read", "glob", "notes_write", "notes_read")
+		}
+		report, _ := w.loop(t, []*llm.Message{w.boot(1), user(demoTask)}, offered, func(messages []*llm.Message) []*llm.Message {
+			if size(messages) < 6_000 {
+				return messages
+			}
+			windows++
+			next := user("A fresh window; go on from your notes.")
+			if !notes {
+				reply := scripted.Rules{}.Reply(llm.Request{Messages: append(messages[:len(messages):len(messages)], user(checkpointText)), Tools: offered})
+				next = user("<compacted-summary>\n" + reply.Text + "\n</compacted-summary>")
+			}
+			return []*llm.Message{w.boot(windows), next}
+		})
+		wantAll(t, w, report)
+		if windows < 4 || !strings.HasPrefix(report, "Report on logs\n\n4 lines") {
+			t.Errorf("notes %v: %d windows\n%s", notes, windows, report)
+		}
+	}
+}
+
+// TestRulesCopeWithOddNames: whatever a file is called, progress and findings
+// survive a reset, and nothing is written or read for ever.
+func TestRulesCopeWithOddNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t.TempDir())
+	dir := filepath.Join(w.dir, "2 field logs")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"2 (old).md", "README", "a b.md", "größe.md", "x:y, z.txt", "50%.md", "a.md.bak"}
+	for i, name := range names {
+		text := fmt.Sprintf("# %s\n%sFinding: number %d of all\n", name, strings.Repeat("Nothing of note.\n", 300), i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request := "Some facts first.\n- Finding: said by the owner\n\nRead every file in \"2 field logs\" in order and report each line that starts with \"Finding:\"."
+	windows := 1
+	report, steps := w.loop(t, []*llm.Message{w.boot(1), user(request)}, tools("read", "glob", "notes_write", "notes_read"), func(messages []*llm.Message) []*llm.Message {
+		if size(messages) < 7_000 {
+			return messages
+		}
+		windows++
+		return []*llm.Message{w.boot(windows), user("A fresh window; go on from your notes.")}
+	})
+	for i := range names {
+		if fact := fmt.Sprintf("Finding: number %d of all", i); strings.Count(report, fact) != 1 {
+			t.Errorf("%d times in the report: %s", strings.Count(report, fact), fact)
+		}
+	}
+	if !strings.Contains(report, "- Finding: said by the owner") || windows < 3 || steps > 60 {
+		t.Errorf("%d windows, %d steps, report\n%s\nnotes\n%s", windows, steps, report, w.notes["reading-log.md"])
+	}
+}

@@ -15,6 +15,7 @@ const notePath = "reading-log.md"
 type notes struct {
 	told     bool // the tools are offered and the system prompt speaks of notes
 	known    bool // the note exists
+	hasTask  bool // and holds the task
 	clash    bool // to create it was refused because it exists
 	wrote    bool // a write stands in the conversation
 	read     bool // the note was read in the conversation, to its end
@@ -22,6 +23,8 @@ type notes struct {
 	cursor   string
 	failures int             // calls that failed since the last good one
 	through  string          // the progress that the note holds
+	part     string          // and of which file it holds a part
+	last     string          // the text of the last good write
 	saved    map[string]bool // keys of the findings that it holds
 }
 
@@ -34,12 +37,21 @@ func (v *view) notesUsable() bool {
 	return v.notes.told && v.notes.failures < maxErrors
 }
 
+// cautious tells that this is not the first window and nothing was saved in it: the
+// one before may have been too small for what it meant to save.
+func (v *view) cautious() bool { return v.notesUsable() && v.notes.read && !v.notes.wrote }
+
 func (v *view) mayReadNotes() bool {
 	return v.offers["notes_read"] && !v.notes.missing && v.notes.failures < maxErrors && (!v.notes.read || v.notes.cursor != "")
 }
 
-// unsaved tells whether the note lacks a finding or the progress in sight.
-func (v *view) unsaved() bool { return v.unsavedFacts() || v.through() > v.notes.through }
+// unsaved tells whether the note lacks a finding or the progress in sight. What
+// was just written word for word is not written again.
+func (v *view) unsaved() bool {
+	return (v.unsavedFacts() || v.through() > v.notes.through || v.newPart()) && v.addition() != v.notes.last
+}
+
+func (v *view) newPart() bool { return v.part() != "" && v.part() != v.notes.part }
 
 func (v *view) unsavedFacts() bool { return len(v.freshFacts()) > 0 }
 
@@ -53,9 +65,13 @@ func (v *view) freshFacts() []fact {
 	return fresh
 }
 
-// filesUnsaved counts the files in sight that the note does not know as read.
+// filesUnsaved counts the files in sight that the note does not know as read, or
+// not as far.
 func (v *view) filesUnsaved() int {
 	n := 0
+	if v.newPart() {
+		n++
+	}
 	for name, f := range v.files {
 		if f.complete && name > v.notes.through {
 			n++
@@ -64,29 +80,40 @@ func (v *view) filesUnsaved() int {
 	return n
 }
 
-// writeNotes appends findings and progress, or creates the note, which begins
-// with the task. Progress comes last: whoever sees it has seen the findings too.
+// writeNotes appends what the note lacks, or creates the note.
 func (v *view) writeNotes() Reply {
-	var b strings.Builder
 	mode := "append"
 	if !v.notes.known {
 		mode = "create"
+	}
+	return v.call("save findings and progress in "+notePath, "notes_write", map[string]any{"path": notePath, "mode": mode, "text": v.addition()})
+}
+
+// addition is what the note lacks: the task, findings, and the progress last, so
+// that whoever sees the progress has seen the findings too.
+func (v *view) addition() string {
+	var b strings.Builder
+	if !v.notes.known {
 		b.WriteString("# Reading log\n")
-		if v.hasTask {
-			fmt.Fprintf(&b, "\nTask: %s\n", v.task.text)
-		}
+	}
+	if v.hasTask && !v.notes.hasTask {
+		fmt.Fprintf(&b, "\nTask: %s\n", v.task.text)
 	}
 	fresh, through := v.freshFacts(), v.through()
-	if len(fresh) > 0 || through != "" {
+	further := through > v.notes.through
+	if len(fresh) > 0 || further || v.newPart() {
 		b.WriteString("\n")
 	}
 	for _, f := range fresh {
 		fmt.Fprintf(&b, "- %s\n", v.line(f))
 	}
-	if through != "" {
-		fmt.Fprintf(&b, "- Read through: %s\n", v.task.path(through))
+	if further {
+		fmt.Fprintf(&b, "- Read through: %s\n", v.task.label(through))
 	}
-	return v.call("save findings and progress in "+notePath, "notes_write", map[string]any{"path": notePath, "mode": mode, "text": b.String()})
+	if v.newPart() {
+		fmt.Fprintf(&b, "- %s\n", v.part())
+	}
+	return b.String()
 }
 
 func (v *view) readNotes() Reply {
@@ -106,7 +133,7 @@ func (v *view) sawWrite(args map[string]any, result *llm.Message) {
 	switch {
 	case !result.IsError:
 		v.notes.known, v.notes.wrote, v.notes.clash, v.notes.missing = true, true, false, false
-		v.notes.failures, v.urged = 0, false
+		v.notes.failures, v.notes.last, v.urged = 0, text, false
 		v.scan(text, true)
 		return
 	case strings.Contains(result.Text(), "E_EXISTS"):

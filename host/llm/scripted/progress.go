@@ -1,6 +1,9 @@
 package scripted
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // through is the greatest name up to which no file is left to read.
 func (v *view) through() string {
@@ -26,6 +29,25 @@ func (v *view) through() string {
 		}
 	}
 	return below
+}
+
+// part tells of the first file that is read in part, in the words in which scan
+// finds it again; "" where there is none.
+func (v *view) part() string {
+	first := ""
+	for name, f := range v.files {
+		if !f.complete && f.next > 0 && (first == "" || name < first) {
+			first = name
+		}
+	}
+	if first == "" {
+		return ""
+	}
+	return v.inPart(first)
+}
+
+func (v *view) inPart(name string) string {
+	return fmt.Sprintf("Read in part: %s, on from line %d", v.task.label(name), v.files[name].next)
 }
 
 // top is the greatest name of which there is evidence that it was read.

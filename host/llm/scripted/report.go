@@ -12,7 +12,7 @@ func (v *view) line(f fact) string {
 	if f.file == "" {
 		return f.text
 	}
-	return v.task.path(f.file) + ": " + f.text
+	return v.task.label(f.file) + ": " + f.text
 }
 
 // report is the answer to the task: only findings that stand in the request.
@@ -46,7 +46,7 @@ func (v *view) report() string {
 func (v *view) join(names []string) string {
 	paths := make([]string, len(names))
 	for i, name := range names {
-		paths[i] = v.task.path(name)
+		paths[i] = v.task.label(name)
 	}
 	return strings.Join(paths, ", ")
 }
@@ -62,26 +62,40 @@ func (v *view) giveUp() string {
 var longWord = regexp.MustCompile(`[\pL\pN][\pL\pN-]{3,}`)
 
 // brief answers an ordinary question from what is in sight: the findings that
-// share a word with it.
+// share the most words with it.
 func (v *view) brief() string {
 	found := v.facts.sorted()
 	if len(found) == 0 {
 		return "I see nothing here that I could answer from. I am a rule-based demonstration agent; ask me to: " + v.task.canonical()
 	}
-	var matches []string
+	var best []string
+	most := 1
 	for _, f := range found {
-		line := strings.ToLower(v.line(f))
-		for _, word := range longWord.FindAllString(strings.ToLower(v.question), -1) {
-			if strings.Contains(line, word) && !strings.Contains(strings.ToLower(v.task.prefix+v.task.dir), word) {
-				matches = append(matches, "- "+v.line(f))
-				break
-			}
+		line := v.line(f)
+		switch shared := v.shared(line); {
+		case shared > most:
+			best, most = []string{line}, shared
+		case shared == most:
+			best = append(best, line)
 		}
 	}
-	if len(matches) == 0 {
+	if len(best) == 0 {
 		return fmt.Sprintf("I see %s, none of which shares a word with your message.", count(len(found), "finding"))
 	}
-	return "What I see about that:\n\n" + strings.Join(matches, "\n")
+	return "What I see about that:\n\n- " + strings.Join(best, "\n- ")
+}
+
+// shared counts the longer words of the question that stand in a line.
+func (v *view) shared(line string) int {
+	line = strings.ToLower(line)
+	everywhere := strings.ToLower(v.task.prefix + v.task.dir)
+	n := 0
+	for _, word := range longWord.FindAllString(strings.ToLower(v.question), -1) {
+		if strings.Contains(line, word) && !strings.Contains(everywhere, word) {
+			n++
+		}
+	}
+	return n
 }
 
 func count(n int, noun string) string {

@@ -62,11 +62,7 @@ func (v *view) sawRead(args map[string]any, result *llm.Message) {
 	if !ok {
 		return
 	}
-	f := v.files[name]
-	if f == nil {
-		f = &file{}
-		v.files[name] = f
-	}
+	f := v.file(name)
 	if result.IsError {
 		f.errors++
 		return
@@ -86,15 +82,15 @@ func (v *view) sawRead(args map[string]any, result *llm.Message) {
 }
 
 var (
-	callsRead    = regexp.MustCompile(`(?i)\bfiles? (?:already )?read\b|\b(?:already|was|were|been|have|has|had) read\b|\bread (?:so far|completely)\b|\bfinished reading\b|\bread results? (?:of|for)\b|\bresults? of read\b`)
+	callsRead    = regexp.MustCompile(`(?i)\bfiles? (?:already )?read\b|\b(?:already|was|were|been|have|has|had) read\b|\bread (?:so far|completely)\b|\bfinished reading\b|\bread results? (?:of|for)\b|\bresults? of read\b|\bread\s*[({]|<path>`)
 	deniesRead   = regexp.MustCompile(`(?i)\bnot (?:yet )?(?:been )?read\b|\bnext\b|\bunread\b|\bto be read\b|\bread through:`)
 	sentenceEnd  = regexp.MustCompile(`[.;]\s`)
 	headingMarks = regexp.MustCompile(`^\s*#{1,6}\s`)
 )
 
-// hearsay is the greatest file that a message calls read in its own words, in the
-// file's sentence or in the heading above it.
-func hearsay(text string, names *regexp.Regexp) string {
+// calledRead is the greatest file that a message calls read in its own words: in the
+// file's sentence, in the heading above it, by the call or by a result's header.
+func (v *view) calledRead(text string) string {
 	top, under := "", false
 	for line := range strings.Lines(text) {
 		if headingMarks.MatchString(line) {
@@ -104,8 +100,8 @@ func hearsay(text string, names *regexp.Regexp) string {
 			if deniesRead.MatchString(sentence) || !under && !callsRead.MatchString(sentence) {
 				continue
 			}
-			for _, m := range names.FindAllStringSubmatch(sentence, -1) {
-				top = max(top, m[1])
+			for _, name := range v.mentions(sentence) {
+				top = max(top, name)
 			}
 		}
 	}

@@ -19,11 +19,13 @@ import (
 // a read result, by a "Read through:" line (its notes, its checkpoints and the
 // text beside each of its calls carry one), or, while it has no notes, by a
 // replacement text that says which files were read. A listing is no progress.
-// Where nothing shows progress it starts over. That ends as soon as a window
-// holds one more file than the last, and never under a strategy that hides all of
-// it and carries the task along: there it gives up in the fourth window, provided
-// that a text in the request numbers the windows ("window #4"); otherwise the
-// host's limits have to end it.
+//
+// It ends, because each window adds to that: with notes a later window saves its
+// first file before it reads another, so that room for the notes, the listing and
+// one file is enough. Where a request shows the task and no progress at all it
+// starts over. Under a strategy that hides everything but the task it gives up in
+// the fourth window, provided that a text in the request numbers the windows
+// ("window #4"); where none does, the host's limits have to end it.
 type Rules struct {
 	ReadsPerStep int // files read in one step, default 2
 	SaveEvery    int // files between two notes, default 3
@@ -90,13 +92,20 @@ func openNotes(v *view) (Reply, bool) {
 		if v.mayReadNotes() {
 			return v.readNotes(), true
 		}
+	case v.notes.read && !v.notes.hasTask:
+		return v.writeNotes(), true // they are about another job
 	}
 	return Reply{}, false
 }
 
-// save writes findings down every few files, and at once when a message asks.
+// save writes findings down every few files, in a later window after its first
+// one, and at once when a message asks.
 func (r Rules) save(v *view) (Reply, bool) {
-	if v.notesUsable() && v.unsaved() && (v.urged || v.filesUnsaved() >= r.SaveEvery) {
+	enough := r.SaveEvery
+	if v.cautious() {
+		enough = 1
+	}
+	if v.notesUsable() && v.unsaved() && (v.urged || v.filesUnsaved() >= enough) {
 		return v.writeNotes(), true
 	}
 	return Reply{}, false
@@ -116,6 +125,10 @@ func listFiles(v *view) (Reply, bool) {
 
 // readFiles reads the next files, or the next page of one.
 func (r Rules) readFiles(v *view) (Reply, bool) {
+	atOnce := r.ReadsPerStep
+	if v.cautious() {
+		atOnce = 1
+	}
 	var names []string
 	reply := Reply{}
 	for _, name := range v.pending() {
@@ -124,8 +137,8 @@ func (r Rules) readFiles(v *view) (Reply, bool) {
 			args["offset"] = f.next
 		}
 		reply.Calls = append(reply.Calls, callOf("read", args))
-		names = append(names, v.task.path(name))
-		if args["offset"] != nil || len(names) == r.ReadsPerStep {
+		names = append(names, v.task.label(name))
+		if args["offset"] != nil || len(names) == atOnce {
 			break
 		}
 	}
@@ -162,7 +175,10 @@ func (v *view) say(next string) string {
 		fmt.Fprintf(&b, "Task: %s\n", v.task.canonical())
 	}
 	if through := v.through(); through != "" {
-		fmt.Fprintf(&b, "Read through: %s\n", v.task.path(through))
+		fmt.Fprintf(&b, "Read through: %s\n", v.task.label(through))
+	}
+	if part := v.part(); part != "" {
+		fmt.Fprintf(&b, "%s\n", part)
 	}
 	fmt.Fprintf(&b, "Now: %s", next)
 	return b.String()
@@ -170,7 +186,7 @@ func (v *view) say(next string) string {
 
 func (v *view) throughClause() string {
 	if through := v.through(); through != "" {
-		return ", read through " + v.task.path(through)
+		return ", read through " + v.task.label(through)
 	}
 	return ""
 }

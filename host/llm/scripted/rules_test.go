@@ -139,7 +139,7 @@ func TestRulesUnderstandTheTask(t *testing.T) {
 		{"Report each line that starts with 'ERR' in every file of the folder /var/x. Read them one by one.", "/var/x/*"},
 		{"Read the files in order and report the findings.", "logs/*"},
 		{"read all files and report what they say", "logs/*"},
-		{"Go through every file in the directory \"field logs\" and report each line starting with Finding:", "field/*"},
+		{"Go through every file in the directory \"field logs\" and report each line starting with Finding:", "field logs/*"},
 		{"Hello.\n\nRead every file in order from data\nand report each line that starts with \"X\".\n\nThanks!", "data/*"},
 	} {
 		got := ask([]*llm.Message{user(row.says)})
@@ -205,6 +205,8 @@ func TestRulesProgress(t *testing.T) {
 			`read{"file_path":"logs/d.md"}`},
 		{"a replacement text", append([]*llm.Message{user("Files already read: logs/a.md, logs/b.md. Next is logs/c.md.\nFiles read:\n/w/logs/b.md")}, listing...),
 			`read{"file_path":"logs/c.md"} read{"file_path":"logs/d.md"}`},
+		{"a digest of calls and results", append([]*llm.Message{user("Taken out.\n\n=== read {\"file_path\": \"logs/a.md\"} ===\nFinding: 1\n\n=== read {} ===\n<path>/w/logs/c.md</path>\n\n=== glob {\"pattern\": \"logs/*\"} ===\nlogs/d.md")}, listing...),
+			`read{"file_path":"logs/d.md"}`},
 		{"a plan is no progress", append([]*llm.Message{user("Next: read logs/c.md. logs/d.md was not read.")}, listing...),
 			`read{"file_path":"logs/a.md"} read{"file_path":"logs/b.md"}`},
 		{"files of elsewhere", append(listing, readCall("1", "other/d.md"), result("1", page("/w/other/d.md", "", "Finding: not ours"))),
@@ -249,15 +251,22 @@ func TestRulesTakeNotes(t *testing.T) {
 
 	clash := append(start, asked("n", "notes_write", `{"mode":"create","path":"reading-log.md","text":"# x\n"}`), result("n", "Error: E_EXISTS it exists"))
 	step(clash, `notes_read{"path":"reading-log.md"}`)
-	paged := append(clash, asked("r", "notes_read", `{"path":"reading-log.md"}`), result("r", "ok notes_read reading-log.md next=c8\n- Read through: logs/b.md\n"))
+	paged := append(clash, asked("r", "notes_read", `{"path":"reading-log.md"}`), result("r", "ok notes_read reading-log.md next=c8\nTask: "+demoTask+"\n- Read through: logs/b.md\n"))
 	step(paged, `notes_read{"cursor":"c8","path":"reading-log.md"}`)
 	known := append(paged, asked("s", "notes_read", `{"cursor":"c8","path":"reading-log.md"}`), result("s", "ok notes_read reading-log.md next=-\n- logs/b.md: Finding: kept\n"))
 	step(known, `glob{"pattern":"logs/*"}`)
 
 	read := append(known, globbed("a.md", "b.md", "c.md", "d.md", "e.md", "f.md")...)
-	step(read, `read{"file_path":"logs/c.md"}`)
+	if got := describe(ask(read, all...)); got != `read{"file_path":"logs/c.md"}` {
+		t.Errorf("the first read of a later window: %s", got)
+	}
 	for _, name := range []string{"c", "d"} {
 		read = append(read, readCall(name, "logs/"+name+".md"), result(name, page("/w/logs/"+name+".md", "", "Finding: "+name)))
+		if name == "c" {
+			step(read, `notes_write{"mode":"append"`)
+			const first = `{"mode":"append","path":"reading-log.md","text":"\n- Read through: logs/b.md\n"}`
+			read = append(read, asked("c1", "notes_write", first), result("c1", "ok notes_write reading-log.md"))
+		}
 	}
 	step(read, `read{"file_path":"logs/e.md"}`) // two files are not yet worth a note
 
@@ -278,6 +287,23 @@ func TestRulesTakeNotes(t *testing.T) {
 	step(broken, `glob{"pattern":"logs/*"}`)
 	checkpoint := append([]*llm.Message{start[0], user("You called empty_brain. Go on. " + demoTask)}, globbed("a.md")...)
 	step(checkpoint, `notes_write{"mode":"create"`) // a checkpoint is no close-out
+}
+
+func TestRulesNoteANewTask(t *testing.T) {
+	t.Parallel()
+	old := "ok notes_read reading-log.md rev=1\n# Reading log\n\nTask: Read every file in wells in order and report each line that starts with \"Depth\".\n\n- wells/b.md: Depth 3\n- Read through: wells/b.md\n"
+	messages := []*llm.Message{system("Save early in your notes.\n- reading-log.md rev=1"), user(demoTask),
+		asked("r", "notes_read", `{"path":"reading-log.md"}`), result("r", old)}
+	offered := []string{"read", "glob", "notes_write", "notes_read"}
+	got := ask(messages, offered...)
+	const write = `{"mode":"append","path":"reading-log.md","text":"\nTask: Read every file in logs in order and report each line that starts with \"Finding:\".\n"}`
+	if describe(got) != "notes_write"+write {
+		t.Fatalf("got %s", describe(got))
+	}
+	messages = append(messages, asked("w", "notes_write", write), result("w", "ok notes_write"))
+	if got := describe(ask(messages, offered...)); got != `glob{"pattern":"logs/*"}` {
+		t.Errorf("got %s", got)
+	}
 }
 
 func TestRulesFindTheTaskInTheirNotes(t *testing.T) {

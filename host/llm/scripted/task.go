@@ -25,12 +25,12 @@ type task struct {
 var (
 	taskVerb  = regexp.MustCompile(`(?i)\b(?:read|go through|work through|open|scan|check)\b`)
 	taskFiles = regexp.MustCompile(`(?i)\b(?:every|all|each|the)\b(?:\s+[\w-]+){0,3}?\s+files?\b`)
-	taskDir   = regexp.MustCompile("(?i)\\b(?:in|under|inside|within|from|of)\\s+(?:the\\s+)?(?:directory\\s+|folder\\s+)?[\"'`“]?([\\w~/.-]*[\\w/])")
+	taskDir   = regexp.MustCompile("(?i)\\b(?:in|under|inside|within|from|of)\\s+(?:the\\s+)?(?:directory\\s+|folder\\s+)?(?:[\"'`“]([^\"'`“”\n]+)[\"'`”]|([\\w~/.-]*[\\w/]))")
 	taskStart = regexp.MustCompile("(?i)\\b(?:start|begin)(?:s|ning|ing)?\\s+with\\s+(?:[\"'`“]([^\"'`“”\n]{1,80})[\"'`”]|([^\\s,;]+))")
 	taskFacts = regexp.MustCompile(`(?i)\bfindings?\b|\b(?:every|all|each)\b.*\bfiles?\b.*\breport\s+(?:what|on|the|each|every|all|any|back)\b`)
 	taskLabel = regexp.MustCompile(`\bTask:\s*(.+)`)
 	unitStart = regexp.MustCompile(`^\s*(?:[-*•>|#]|\d+[.)])`)
-	tagLine   = regexp.MustCompile(`^\s*<[^<>]*>\s*$`)
+	tagLine   = regexp.MustCompile(`^\s*(?:<[^<>]*>|=+[^=]*=+)\s*$`)
 	unitMarks = regexp.MustCompile(`^[\s>|#*•-]+`)
 )
 
@@ -59,13 +59,21 @@ func findTask(messages []*llm.Message) (task, bool) {
 		return *vague, true
 	}
 	for _, m := range slices.Backward(messages) {
-		for _, match := range taskLabel.FindAllStringSubmatch(m.Text(), -1) {
-			if t, _ := parseTask(match[1]); t != nil {
-				return *t, true
-			}
+		if t := labelled(m.Text()); t != nil {
+			return *t, true
 		}
 	}
 	return task{}, false
+}
+
+// labelled is the last task under a "Task:" label.
+func labelled(text string) *task {
+	for _, match := range slices.Backward(taskLabel.FindAllStringSubmatch(text, -1)) {
+		if t, _ := parseTask(match[1]); t != nil {
+			return t
+		}
+	}
+	return nil
 }
 
 // taskIn looks for a task in a message of several paragraphs and list items. A
@@ -106,8 +114,8 @@ func parseTask(text string) (t *task, clear bool) {
 	}
 	rest := text[files[1]:min(len(text), files[1]+120)]
 	for _, match := range taskDir.FindAllStringSubmatch(rest, -1) {
-		if !slices.Contains(noDir, strings.ToLower(match[1])) {
-			t.dir = path.Clean(match[1])
+		if dir := match[1] + match[2]; !slices.Contains(noDir, strings.ToLower(dir)) {
+			t.dir = path.Clean(dir)
 			return t, true
 		}
 	}
@@ -115,7 +123,7 @@ func parseTask(text string) (t *task, clear bool) {
 }
 
 // unitsOf splits a text into paragraphs and list items, each on one line and
-// without its markers. A tag on a line of its own ends a paragraph too.
+// without its markers. A tag or title on a line of its own ends a paragraph too.
 func unitsOf(text string) []string {
 	var units []string
 	open := false
@@ -146,25 +154,9 @@ func fromVerb(text string) string {
 
 // canonical words the task in the fewest words that parseTask understands.
 func (t task) canonical() string {
-	return fmt.Sprintf("Read every file in %s in order and report each line that starts with %q.", t.dir, t.prefix)
-}
-
-// path is a file's path as the agent writes it.
-func (t task) path(name string) string { return path.Join(t.dir, name) }
-
-// name returns the file's name where p is a path to a file of the task's directory.
-func (t task) name(p string) (string, bool) {
-	p = path.Clean(p)
-	if t.dir != "." && path.Base(path.Dir(p)) != path.Base(t.dir) {
-		return "", false
+	dir := t.dir
+	if escape(dir) != dir {
+		dir = fmt.Sprintf("%q", dir)
 	}
-	return path.Base(p), true
-}
-
-// names is a pattern for paths to files of the directory, with the name as its group.
-func (t task) names() string {
-	if t.dir == "." {
-		return `(?:\./)?(\w[\w.-]*\.\w+)`
-	}
-	return `(?:[\w.~-]*/)*\b` + regexp.QuoteMeta(path.Base(t.dir)) + `/(\w[\w.-]*\w)`
+	return fmt.Sprintf("Read every file in %s in order and report each line that starts with %q.", dir, t.prefix)
 }

@@ -23,8 +23,9 @@ type file struct {
 type view struct {
 	task        task
 	hasTask     bool
-	names       *regexp.Regexp // paths to the task's files
+	named       *regexp.Regexp // a path to one of the task's files
 	readThrough *regexp.Regexp // "Read through:" lines
+	readInPart  *regexp.Regexp // "Read in part:" lines
 
 	offers  map[string]bool // tools by name
 	files   map[string]*file
@@ -49,7 +50,7 @@ type view struct {
 }
 
 var (
-	asksToGoOn   = regexp.MustCompile(`(?i)\b(?:continue|carry on|go on|resume|proceed|keep going)\b|empty_brain|notes_(?:read|write)`)
+	asksToGoOn   = regexp.MustCompile(`(?i)\b(?:continue|carry on|go on|resume|proceed|keep going|finish)\b|empty_brain|notes_(?:read|write)`)
 	asksToSave   = regexp.MustCompile(`(?i)empty_brain|notes_write|\bnotes?\b`)
 	turnIsOver   = regexp.MustCompile(`(?i)\bturn is over\b`)
 	windowNumber = regexp.MustCompile(`(?i)\bwindow(?:\s+#|\s+no\.\s*|\s+number\s+|\s+ordinal\s+|=")(\d{1,4})\b`)
@@ -66,8 +67,9 @@ func look(req llm.Request) *view {
 	if !v.hasTask {
 		v.task = task{dir: defaultDir, prefix: defaultPrefix}
 	}
-	v.names = regexp.MustCompile(v.task.names())
-	v.readThrough = regexp.MustCompile(`(?i)\bread through:\s*[^\s\w./]*` + v.task.names())
+	v.named = regexp.MustCompile("(?:^|[\\s\"'`<>|,;:=(\\[{*])" + v.task.names())
+	v.readThrough = regexp.MustCompile("(?i)\\bread through:\\s*[\"'`*]*" + v.task.names())
+	v.readInPart = regexp.MustCompile("(?i)\\bread in part:\\s*[\"'`*]*" + v.task.names() + `, on from line (\d+)`)
 	calls := map[string]llm.ToolCall{}
 	spoken := false // the agent has said something
 	for _, m := range req.Messages {
@@ -87,30 +89,55 @@ func look(req llm.Request) *view {
 			v.sawResult(calls[m.CallID], m)
 		}
 	}
+	for name, f := range v.files {
+		f.complete = f.complete || f.errors == 0 && name <= v.said
+	}
 	v.classify(req.Messages)
 	return v
+}
+
+// file is what is known of a file, made where nothing is.
+func (v *view) file(name string) *file {
+	if v.files[name] == nil {
+		v.files[name] = &file{}
+	}
+	return v.files[name]
 }
 
 // scan takes in a text that is not a file's own; saved tells that it stands in
 // the notes, or in a boot made from them.
 func (v *view) scan(text string, saved bool) {
-	v.notes.known = v.notes.known || strings.Contains(text, notePath) && saved
+	if saved {
+		v.notes.known = v.notes.known || strings.Contains(text, notePath)
+		if t := labelled(text); t != nil && t.dir == v.task.dir && t.prefix == v.task.prefix {
+			v.notes.hasTask = true
+		}
+	}
 	for _, m := range v.readThrough.FindAllStringSubmatch(text, -1) {
-		v.said = max(v.said, m[1])
+		name := clean(m[1])
+		v.said = max(v.said, name)
 		if saved {
-			v.notes.through = max(v.notes.through, m[1])
+			v.notes.through = max(v.notes.through, name)
+		}
+	}
+	for _, m := range v.readInPart.FindAllStringSubmatch(text, -1) {
+		f := v.file(clean(m[1]))
+		n, _ := strconv.Atoi(m[2])
+		f.next = max(f.next, n)
+		if saved {
+			v.notes.part = v.inPart(clean(m[1]))
 		}
 	}
 	for _, m := range windowNumber.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
 		v.window = max(v.window, n)
 	}
-	findFacts(text, v.task, v.names, func(f fact) {
+	for _, f := range v.findFacts(text) {
 		v.facts.add(f)
 		if saved {
 			v.notes.saved[f.key()] = true
 		}
-	})
+	}
 }
 
 // sawUser takes in a user message. Before the agent spoke it is a prompt or what
@@ -118,7 +145,7 @@ func (v *view) scan(text string, saved bool) {
 func (v *view) sawUser(text string, spoken bool) {
 	v.scan(text, false)
 	v.notes.known = v.notes.known || strings.Contains(text, notePath)
-	v.hearsay = max(v.hearsay, hearsay(text, v.names))
+	v.hearsay = max(v.hearsay, v.calledRead(text))
 	if spoken && asksToSave.MatchString(text) {
 		v.urged = true
 		v.closing = v.closing || strings.Contains(text, "empty_brain")

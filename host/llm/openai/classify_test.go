@@ -1,9 +1,11 @@
 package openai_test
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -153,14 +155,39 @@ func TestM17_N5_OnlyTheCapIsTooLarge(t *testing.T) {
 
 func TestM17_N5_ASecondRefusalIsAnOverflow(t *testing.T) {
 	t.Parallel()
+	for _, refusal := range []string{
+		"requested 38000 tokens (30000 in the messages, CAP in the completion)",
+		"requested CAP output tokens and your prompt contains at least 24769 input tokens",
+	} {
+		requests := 0
+		c := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
+			requests++
+			var body struct {
+				Cap int `json:"max_tokens"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Error(err)
+			}
+			text := strings.ReplaceAll(refusal, "CAP", strconv.Itoa(body.Cap))
+			says(400, `{"error":{"message":"maximum context length is 32768 tokens. However, you `+text+`"}}`)(w, r)
+		}, openai.Config{MaxOutputTokens: 8000})
+		out := stream(t, c, ask())
+		if out.err == nil || out.err.Code != llm.CodeOverflow || out.err.Window != 32768 || requests != 2 {
+			t.Errorf("got %v after %d requests, want %s after 2", out.err, requests, llm.CodeOverflow)
+		}
+	}
+}
+
+func TestM17_ARefusalInsideOfAStreamIsNotResent(t *testing.T) {
+	t.Parallel()
 	requests := 0
 	c := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 		requests++
-		says(400, `{"error":{"message":"maximum context length is 32768 tokens. However, you requested 38000 tokens (30000 in the messages, 8000 in the completion)"}}`)(w, r)
+		events(oneDelta+`data: {"error":{"code":400,"message":"maximum context length is 32768 tokens. However, you requested 38000 tokens (30000 in the messages, 8000 in the completion)"}}`+"\n\n")(w, r)
 	}, openai.Config{MaxOutputTokens: 8000})
 	out := stream(t, c, ask())
-	if out.err == nil || out.err.Code != llm.CodeOverflow || requests != 2 {
-		t.Errorf("got %v after %d requests, want %s after 2", out.err, requests, llm.CodeOverflow)
+	if out.err == nil || out.err.Code != llm.CodeOverflow || out.text != "x" || requests != 1 {
+		t.Errorf("got %v after text %q and %d requests, want %s after one", out.err, out.text, requests, llm.CodeOverflow)
 	}
 }
 

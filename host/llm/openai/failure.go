@@ -47,7 +47,9 @@ func (c *Client) broke(ctx context.Context, err error, call *call, model string,
 		return err
 	case errors.As(err, &event):
 		r := readReply(0, []byte(c.redact(string(event.data))))
-		return c.hinted(classify(r, call.cap, c.share(call)), &r, call, model)
+		e := classify(r, call.cap, c.share(call))
+		e.Err = nil // no remedy: deltas may be out already
+		return c.hinted(e, &r, call, model)
 	case errors.As(err, &bad):
 		r := readReply(http.StatusOK, []byte(c.redact(string(bad.data))))
 		if r.html {

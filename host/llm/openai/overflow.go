@@ -111,22 +111,22 @@ const (
 // fit is an output cap with which the same input is accepted, 0 where none is
 // known or it would leave no useful room. asked is the cap that was sent.
 func (o overflow) fit(asked int) int {
-	cap := o.cap
-	if cap == 0 {
-		cap = asked
+	output := o.cap
+	if output == 0 {
+		output = asked
 	}
 	input := o.input
 	if input == 0 && o.sent > 0 && o.cap > 0 {
 		input = o.sent - o.cap
 	}
-	if o.window == 0 || input <= 0 || cap == 0 {
+	if o.window == 0 || input <= 0 || output == 0 {
 		return 0
 	}
 	fit := o.window - input - fitMargin
 	if o.atLeast { // the input may be more: half the cap is a guess worth one try
-		fit = min(fit, cap/2)
+		fit = min(fit, output/2)
 	}
-	if fit < leastCap || fit >= cap {
+	if fit < leastCap || fit >= output {
 		return 0
 	}
 	return fit

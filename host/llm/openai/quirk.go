@@ -8,7 +8,7 @@ import (
 )
 
 // fields are body fields of a request: name to a value that encodes as JSON.
-type fields map[string]any
+type fields = map[string]any
 
 // Quirk is how one vendor departs from the others (M26). It is data: no row
 // carries code.

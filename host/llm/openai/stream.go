@@ -27,7 +27,7 @@ const (
 	// tailWait is how long the usage may take after the finish reason, drainWait
 	// how long the end of the connection may after [DONE].
 	tailWait  = 10 * time.Second
-	drainWait = 50 * time.Millisecond
+	drainWait = 100 * time.Millisecond
 )
 
 // errStopped tells that the caller broke off the loop.

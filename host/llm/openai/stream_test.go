@@ -55,6 +55,7 @@ var streams = []struct {
 
 	{name: "sse_keepalives", text: "ab", stop: llm.StopEnd, model: "m-1"},
 	{name: "sse_error_first", code: llm.CodeOverflow},
+	{name: "sse_error_vllm", code: llm.CodeOverflow, requested: 5000},
 	{name: "sse_error_event", code: llm.CodeServer},
 	{name: "sse_error_mid", text: "Half an", code: llm.CodeRateLimit},
 	{name: "azure_first_empty", text: "ok", stop: llm.StopEnd, model: "gpt-az"},
@@ -81,6 +82,16 @@ var streams = []struct {
 		name: "tc_dup_id_no_index", stop: llm.StopToolCalls, model: "x",
 		calls: []llm.ToolCall{{ID: "s", Name: "read", Arguments: `{"path":"a"}`}, {ID: "s-2", Name: "read", Arguments: `{"path":"b"}`}},
 	},
+	{
+		name: "tc_dup_id_interleaved", stop: llm.StopToolCalls, model: "x",
+		calls: []llm.ToolCall{{ID: "same", Name: "read", Arguments: `{"path":"a"}`}, {ID: "same-2", Name: "glob", Arguments: `{"pattern":"b"}`}},
+	},
+	{name: "tc_no_args_index_0", stop: llm.StopToolCalls, model: "x", calls: []llm.ToolCall{{ID: "call_1", Name: "status"}, {ID: "call_2", Name: "status"}}},
+	{
+		name: "tc_no_id_no_index", stop: llm.StopToolCalls, model: "x",
+		calls: []llm.ToolCall{{ID: "call-0", Name: "read", Arguments: `{"path":"a"}`}, {ID: "call-1", Name: "read", Arguments: `{"path":"b"}`}, {ID: "call-2", Name: "status"}},
+	},
+	{name: "tc_id_changes", stop: llm.StopToolCalls, model: "x", calls: []llm.ToolCall{{ID: "a1", Name: "read", Arguments: `{"path":"a"}`}}},
 	{
 		name: "tc_no_id", stop: llm.StopToolCalls, model: "x",
 		calls: []llm.ToolCall{{ID: "call-0", Name: "read", Arguments: `{"path":"a"}`}, {ID: "call-1", Name: "glob", Arguments: `{}`}},
@@ -115,8 +126,8 @@ func TestM11_M12_M13_M14_M15_M20_VendorStreams(t *testing.T) {
 					t.Errorf("streamed text %q, reasoning %q; want %q, %q", out.text, out.reasoning, tt.text, tt.reasoning)
 				}
 				if tt.code != "" {
-					if out.err == nil || out.err.Code != tt.code {
-						t.Fatalf("got error %v, want %s", out.err, tt.code)
+					if out.err == nil || out.err.Code != tt.code || out.err.Requested != tt.requested {
+						t.Fatalf("got error %v, want %s and a size of %d", out.err, tt.code, tt.requested)
 					}
 					return
 				}

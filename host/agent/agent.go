@@ -139,45 +139,62 @@ func (a *Agent) Begin(ctx context.Context) error {
 	return a.rec.commit(ctx, events...)
 }
 
-// Run takes turns until nothing is owed, and tells how the last one ended. The
-// reason is "" where there was nothing to do. A cancelled ctx ends the step; the
-// inbox is kept.
+// Run takes turns until nothing is owed and nothing came meanwhile (L16), and
+// tells how the last one ended. The reason is "" where there was nothing to do. A
+// cancelled ctx ends the step; the inbox is kept.
 func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
-	if err := a.collectMail(ctx); err != nil {
-		return session.ReasonError, failureOf(err), err
+	var reason session.Reason
+	var failure *session.Failure
+	for first := true; ; first = false {
+		if err := a.collectMail(ctx); err != nil {
+			return session.ReasonError, failureOf(err), err
+		}
+		if !first && !a.owed() && a.asked() == nil {
+			return reason, failure, nil
+		}
+		r, f, err := a.attend(ctx)
+		if r != "" {
+			reason, failure = r, f
+		}
+		if err != nil || reason != "" && reason != session.ReasonCompleted || ctx.Err() != nil {
+			return reason, failure, err
+		}
 	}
+}
+
+// attend works until nothing is owed while commands of other processes are heard.
+func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer a.watchMail(ctx, cancel)()
-	return a.run(ctx)
-}
-
-func (a *Agent) run(ctx context.Context) (session.Reason, *session.Failure, error) {
 	var reason session.Reason
 	var failure *session.Failure
-	for a.owed() {
-		var err error
-		if reason, failure, err = a.turn(ctx); err != nil {
-			return session.ReasonError, failure, err
+	for {
+		for a.owed() {
+			var err error
+			if reason, failure, err = a.turn(ctx); err != nil {
+				return session.ReasonError, failure, err
+			}
+			if reason != session.ReasonCompleted {
+				return reason, failure, nil
+			}
 		}
-		if reason != session.ReasonCompleted {
-			return reason, failure, nil
-		}
-	}
-	if asked := a.asked(); asked != nil && a.Strategy.Strategy != nil {
-		if _, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, instructions: asked.Instructions}); err != nil {
+		if _, err := a.compactAsked(ctx, 0); err != nil {
+			if ctx.Err() != nil {
+				return session.ReasonCancelled, nil, nil
+			}
 			return session.ReasonError, failureOf(err), err
 		}
-	}
-	if a.Hooks.Declared(hook.Idle) {
+		if !a.Hooks.Declared(hook.Idle) {
+			return reason, failure, nil
+		}
 		if err := a.Hooks.Idle(ctx, a.where()); err != nil {
 			a.Logger.Warn("idle hook failed", "error", err)
 		}
-		if a.owed() {
-			return a.run(ctx)
+		if !a.owed() {
+			return reason, failure, nil
 		}
 	}
-	return reason, failure, nil
 }
 
 // Compact asks the strategy for a compaction now (C11). It must not run beside

@@ -38,7 +38,7 @@ func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 	case err != nil:
 		return applied{}, a.fail(ctx, q, err)
 	case p.IsZero() && q.trigger == session.TriggerManual:
-		return applied{}, nil
+		return applied{}, a.dropAsked(ctx, "there is nothing to compact")
 	case p.IsZero():
 		return applied{}, a.fail(ctx, q, errors.New("the strategy found nothing to compact"))
 	}
@@ -154,6 +154,9 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 		message := session.Message{Message: llm.Text(llm.RoleSystem, system)}
 		b.add(session.New(session.KindMessageSystem, message).On(session.Op{Kind: session.OpReplace, From: node.Seq, To: node.Seq}))
 	}
+	if b.err == nil {
+		b.err = sendable(b.surface)
+	}
 	if b.err != nil {
 		return nil, &refusedError{b.err}
 	}
@@ -173,6 +176,16 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 		b.events[i] = b.events[i].At(s.Turn.Ordinal, s.Turn.Step)
 	}
 	return b.events, b.err
+}
+
+// sendable tells whether a surface may be sent once the next input stands
+// behind it.
+func sendable(s *fold.Surface) error {
+	messages := s.Messages(0)
+	if last := messages[len(messages)-1].Role; last != llm.RoleUser && last != llm.RoleTool {
+		messages = append(messages, llm.Text(llm.RoleUser, "."))
+	}
+	return llm.Validate(messages)
 }
 
 // builder collects events and keeps a trial surface in step with them.

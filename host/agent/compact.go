@@ -35,27 +35,14 @@ func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Eve
 	if a.Strategy.Strategy == nil {
 		return p, nil
 	}
-	var err error
-	if asked := a.asked(); asked != nil {
-		out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, pending: a.pending(p, messages), instructions: asked.Instructions})
-		if err != nil {
-			return p, err
-		}
-		if out.applied {
-			if p, err = a.assemble(ctx); err != nil {
-				return p, err
-			}
-		}
+	did, err := a.compactAsked(ctx, a.pending(p, messages))
+	if p, err = a.reassemble(ctx, p, did, err); err != nil {
+		return p, err
 	}
 	if armed := a.armed(); armed != nil {
 		out, err := a.compact(ctx, ask{trigger: session.TriggerRequested, attempt: 1, pending: a.pending(p, messages), note: armed.Note})
-		if err != nil {
+		if p, err = a.reassemble(ctx, p, out.applied, err); err != nil {
 			return p, err
-		}
-		if out.applied {
-			if p, err = a.assemble(ctx); err != nil {
-				return p, err
-			}
 		}
 	}
 	for attempt := 1; attempt <= maxAttempts && a.due(a.pending(p, messages)); attempt++ {
@@ -76,6 +63,15 @@ func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Eve
 		}
 	}
 	return p, err
+}
+
+// reassemble returns the prompt to send after a compaction: p as it was where none
+// was applied.
+func (a *Agent) reassemble(ctx context.Context, p assembled, applied bool, err error) (assembled, error) {
+	if err != nil || !applied {
+		return p, err
+	}
+	return a.assemble(ctx)
 }
 
 // relieveStopping asks the strategy when a turn ended well past the line; true

@@ -23,6 +23,25 @@ func (a *Agent) Steer(ctx context.Context, text string) error {
 	return a.push(ctx, session.InboxItem{Queue: session.NextStep, Source: session.SourceSteer, Text: text, Wake: true})
 }
 
+// textContinue is the host's word to a turn that broke off.
+const textContinue = "The run was interrupted and goes on now. Continue the task where it stopped. " +
+	"Where the outcome of a call is unknown, look at the actual state before you repeat it."
+
+// Continue queues the host's word to go on with a task whose turn did not
+// complete, and tells whether there was one. Where input waits already that opens
+// the turn, and nothing is added.
+func (a *Agent) Continue(ctx context.Context) (bool, error) {
+	if a.owed() {
+		return true, nil
+	}
+	var broke bool
+	a.rec.view(func(s *fold.State) { broke = s.Turn.Ordinal > 0 && s.Turn.Last != session.ReasonCompleted })
+	if !broke {
+		return false, nil
+	}
+	return true, a.push(ctx, session.InboxItem{Queue: session.NextTurn, Source: session.SourceHost, Text: textContinue, Wake: true})
+}
+
 func (a *Agent) push(ctx context.Context, item session.InboxItem) error {
 	if err := a.queue(item); err != nil {
 		return err

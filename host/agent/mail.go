@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -74,6 +75,10 @@ func (a *Agent) takeMail(ctx context.Context, log session.MailLog) (cancel bool,
 
 func mailEvent(m session.Mail) session.Event {
 	item := session.InboxItem{Queue: session.NextTurn, Source: session.SourceOwner, Text: tool.Clean(m.Text), Wake: true}
+	says := m.Command == session.CommandPrompt || m.Command == session.CommandSteer
+	if says && strings.TrimSpace(item.Text) == "" {
+		return session.New(session.KindWarning, session.Warning{Code: "EMPTY_MESSAGE", Message: "another process left a message without text; nothing was queued"})
+	}
 	switch m.Command {
 	case session.CommandPrompt:
 		return session.New(session.KindInboxQueued, item)
@@ -93,4 +98,27 @@ func (a *Agent) asked() *session.CompactionAsked {
 	var asked *session.CompactionAsked
 	a.rec.view(func(s *fold.State) { asked = s.Compaction.Asked })
 	return asked
+}
+
+// compactAsked does what a person asked for from outside, once, whatever comes of
+// it. It tells whether a compaction was applied.
+func (a *Agent) compactAsked(ctx context.Context, pending int) (bool, error) {
+	asked := a.asked()
+	switch {
+	case asked == nil:
+		return false, nil
+	case a.Strategy.Strategy == nil:
+		return false, a.dropAsked(ctx, "this profile has no compaction strategy")
+	}
+	out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, pending: pending, instructions: asked.Instructions})
+	return out.applied, err
+}
+
+// dropAsked answers a person's request, if there is one, with a reason.
+func (a *Agent) dropAsked(ctx context.Context, why string) error {
+	if a.asked() == nil {
+		return nil
+	}
+	at := a.where()
+	return a.rec.commit(ctx, session.New(session.KindCompactionDropped, session.CompactionDropped{Why: why}).At(at.Turn, at.Step))
 }

@@ -49,6 +49,11 @@ func (r *record) stage(events ...session.Event) error {
 func (r *record) build(make func(*fold.State) ([]session.Event, error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.add(make)
+}
+
+// add is build for a caller that holds mu.
+func (r *record) add(make func(*fold.State) ([]session.Event, error)) error {
 	if r.broken != nil {
 		return r.broken
 	}
@@ -68,14 +73,15 @@ func (r *record) build(make func(*fold.State) ([]session.Event, error)) error {
 	return nil
 }
 
-// take stages what a mail comes to, together with taking it.
+// take stages what a mail comes to, at least one event, together with taking it:
+// one append has both.
 func (r *record) take(mail int64, events ...session.Event) error {
-	if err := r.stage(events...); err != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.add(func(*fold.State) ([]session.Event, error) { return events, nil }); err != nil {
 		return err
 	}
-	r.mu.Lock()
 	r.taken = append(r.taken, mail)
-	r.mu.Unlock()
 	return nil
 }
 

@@ -50,6 +50,9 @@ func orDefault(d, fallback time.Duration) time.Duration {
 func (a *Agent) ask(ctx context.Context) (answer *llm.Answer, attempt int, took time.Duration, err error) {
 	retries, overflowed := 0, false
 	for ; ; attempt++ {
+		if err := a.rec.flush(ctx); err != nil { // also what an overflow made (L17)
+			return nil, attempt, 0, err
+		}
 		request := a.request()
 		if err := llm.Validate(request.Messages); err != nil {
 			return nil, attempt, 0, err

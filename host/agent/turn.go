@@ -30,6 +30,9 @@ func (a *Agent) steps(ctx context.Context) (session.Reason, error) {
 		if why := a.Limits.reached(a); why != nil {
 			return session.ReasonLimit, why
 		}
+		if ctx.Err() != nil { // what is not claimed yet stays in the inbox
+			return reason, context.Cause(ctx)
+		}
 		admitted, err := a.admit(ctx, first)
 		if err != nil || !admitted {
 			return reason, err

@@ -1,17 +1,23 @@
 package llm
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Validate checks that messages form a conversation which every vendor accepts:
-// a system message first, no empty conversation, each assistant call answered
-// once and at once, no answer without its call, no id twice (M7, M8). It runs
-// before every send; the error is an *Error with CodeInvalidRequest.
+// it is not empty; a system message stands first, or later right after a user
+// message or a tool result; the first message beside it is a user's, and no
+// assistant message follows another; each call is answered once and at once, no
+// answer lacks its call, no id stands twice (M7, M8). It runs before every send;
+// the error is an *Error with CodeInvalidRequest.
 func Validate(messages []*Message) error {
 	if len(messages) == 0 {
 		return invalid(0, "the conversation is empty")
 	}
 	seen := map[string]bool{}
 	open := map[string]bool{}
+	before := RoleSystem // the role of the message before, RoleSystem at the start
 	for i, m := range messages {
 		if len(open) > 0 && m.Role != RoleTool {
 			return invalid(i, "a %s message stands before the results of %d tool calls", m.Role, len(open))
@@ -21,7 +27,13 @@ func Validate(messages []*Message) error {
 			if len(m.Calls()) > 0 {
 				return invalid(i, "a %s message carries tool calls", m.Role)
 			}
+			if m.Role == RoleSystem && i > 0 && before != RoleUser && before != RoleTool {
+				return invalid(i, "a system message follows a message of role %s", before)
+			}
 		case RoleAssistant:
+			if before == RoleAssistant || before == RoleSystem && !answered(messages[:i]) {
+				return invalid(i, "an assistant message follows a message of role %s", before)
+			}
 			for _, c := range m.Calls() {
 				if c.ID == "" || c.Name == "" {
 					return invalid(i, "a tool call has no id or no name")
@@ -39,6 +51,7 @@ func Validate(messages []*Message) error {
 		default:
 			return invalid(i, "unknown role %q", m.Role)
 		}
+		before = m.Role
 	}
 	if len(open) > 0 {
 		return invalid(len(messages)-1, "%d tool calls have no result", len(open))
@@ -47,6 +60,11 @@ func Validate(messages []*Message) error {
 		return invalid(len(messages)-1, "the last message is a %s message; a user message or a tool result is due", last.Role)
 	}
 	return nil
+}
+
+// answered tells whether a user spoke among the messages.
+func answered(messages []*Message) bool {
+	return slices.ContainsFunc(messages, func(m *Message) bool { return m.Role == RoleUser })
 }
 
 func invalid(index int, format string, args ...any) error {

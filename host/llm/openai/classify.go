@@ -2,7 +2,6 @@ package openai
 
 import (
 	"net/http"
-	"regexp"
 	"strconv"
 	"time"
 
@@ -10,15 +9,15 @@ import (
 )
 
 var (
-	authWords  = regexp.MustCompile(`(?i)(?:invalid|incorrect|missing|wrong)[_ ]api[_ ]key|api key (?:is )?(?:not valid|invalid|missing)|authentication_error|invalid_authentication|unauthorized`)
-	quotaWords = regexp.MustCompile(`(?i)insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|quota[_ ]exceeded|billing_hard_limit|billing_not_active|credit balance|out of credits|payment required`)
-	rateWords  = regexp.MustCompile(`(?i)rate[_ ]?limit|too many requests|tokens per (?:min|minute|day)|requests per (?:min|minute|day)|\b[TR]P[MD]\b|resource_exhausted`)
-	retryWords = regexp.MustCompile(`(?i)(?:retry|try again) in \d`)
-	rateLimits = regexp.MustCompile(`(?i)limit:? (\d[\d,]*).{0,60}?requested:? (\d[\d,]*)`)
-	pairWords  = regexp.MustCompile(`(?i)tool (?:call )?(?:result|id).{0,60}?(?:not follow|not found)`)
-	modelWords = regexp.MustCompile(`(?i)model_not_found|model_not_available|model.{0,120}?(?:not found|not exist|not available)|(?:unknown|invalid) model\b|no such model`)
-	busyWords  = regexp.MustCompile(`(?i)overloaded|server_error|internal (?:server )?error|api_error|service unavailable|temporarily unavailable|bad gateway|upstream`)
-	badWords   = regexp.MustCompile(`(?i)invalid_request|bad_?request|validation|invalid_argument|unprocessable`)
+	authWords  = words(`(?i)(?:invalid|incorrect|missing|wrong)[_ ]api[_ ]key|api key (?:is )?(?:not valid|invalid|missing)|authentication_error|invalid_authentication|unauthorized`)
+	quotaWords = words(`(?i)insufficient[_ ](?:quota|balance|credits?|funds)|exceeded your current quota|quota[_ ]exceeded|billing_hard_limit|billing_not_active|credit balance|out of credits|payment required`)
+	rateWords  = words(`(?i)rate[_ ]?limit|too many requests|tokens per (?:min|minute|day)|requests per (?:min|minute|day)|\b[TR]P[MD]\b|resource_exhausted`)
+	retryWords = words(`(?i)(?:retry|try again) in \d`)
+	rateLimits = words(`(?i)limit:? (\d[\d,]*).{0,60}?requested:? (\d[\d,]*)`)
+	pairWords  = words(`(?i)tool (?:call )?(?:result|id).{0,60}?(?:not follow|not found)`)
+	modelWords = words(`(?i)model_not_found|model_not_available|model.{0,120}?(?:not found|not exist|not available)|(?:unknown|invalid) model\b|no such model`)
+	busyWords  = words(`(?i)overloaded|server_error|internal (?:server )?error|api_error|service unavailable|temporarily unavailable|bad gateway|upstream`)
+	badWords   = words(`(?i)invalid_request|bad_?request|validation|invalid_argument|unprocessable`)
 )
 
 // refusal is the reply behind an *llm.Error, for remedies. It holds no key.
@@ -30,7 +29,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.reply.summary() }
 
 // usageWords name the field that asks for usage.
-var usageWords = regexp.MustCompile(`stream_options|include_usage`)
+var usageWords = words(`stream_options|include_usage`)
 
 // namesUsage tells that the endpoint does not know the field.
 func (r *refusal) namesUsage() bool {

@@ -32,10 +32,11 @@ func (q *Quirk) appendMessage(dst []byte, m *llm.Message) []byte {
 
 // appendAssistant writes content as a plain string, null only beside calls.
 func (q *Quirk) appendAssistant(dst []byte, m *llm.Message) []byte {
-	text, calls, thoughts := m.Text(), m.Calls(), q.thoughts(m)
-	if text == "" && len(calls) == 0 && len(thoughts) == 0 {
-		return dst
+	text, calls := m.Text(), m.Calls()
+	if text == "" && len(calls) == 0 {
+		return dst // also where there are thoughts: vendors refuse empty content
 	}
+	thoughts := q.thoughts(m)
 	dst = append(dst, `{"role":"assistant","content":`...)
 	if text == "" && len(calls) > 0 {
 		dst = append(dst, "null"...)

@@ -3,10 +3,11 @@ package openai
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // overflowCodes are codes and types that alone mean too much input.
-var overflowCodes = regexp.MustCompile(`(?i)context_?length_?exceeded|context_?window_?exceeded|model_max_prompt_tokens_exceeded|exceed_context|request_too_large`)
+var overflowCodes = words(`(?i)context_?length_?exceeded|context_?window_?exceeded|model_max_prompt_tokens_exceeded|exceed_context|request_too_large`)
 
 // overflowTexts are the wordings of too much input, one vendor or server a row.
 // W, S, I and C stand for numbers: window, sent in all, input, output cap; "at
@@ -41,14 +42,17 @@ var overflowTexts = wordings(
 	`input\b.{0,200}\bexceeds\b.{0,100}\bmodel.{0,3} context`,                        // any
 )
 
-// wordings compiles rows; each letter that stands for a number becomes a group.
-func wordings(rows ...string) []*regexp.Regexp {
+// wordings makes rows into wordings; each letter that stands for a number
+// becomes a group.
+func wordings(rows ...string) []wording {
 	const digits = `\d[\d,]*`
-	groups := regexp.MustCompile(`\b[WSIC]\b`)
-	var out []*regexp.Regexp
-	for _, row := range rows {
-		row = groups.ReplaceAllStringFunc(row, func(letter string) string { return `(?P<` + letter + `>` + digits + `)` })
-		out = append(out, regexp.MustCompile(`(?is)`+row))
+	out := make([]wording, len(rows))
+	for i, row := range rows {
+		out[i] = sync.OnceValue(func() *regexp.Regexp {
+			groups := regexp.MustCompile(`\b[WSIC]\b`)
+			row := groups.ReplaceAllStringFunc(row, func(letter string) string { return `(?P<` + letter + `>` + digits + `)` })
+			return regexp.MustCompile(`(?is)` + row)
+		})
 	}
 	return out
 }
@@ -66,7 +70,7 @@ func findOverflow(r *reply) (overflow, bool) {
 	for _, text := range []string{r.message, r.all} {
 		for _, re := range overflowTexts {
 			if m := re.FindStringSubmatch(text); m != nil {
-				o.fill(re.SubexpNames(), m)
+				o.fill(re().SubexpNames(), m)
 				return o, true
 			}
 		}

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -23,7 +22,7 @@ type reply struct {
 	sent    int
 }
 
-var htmlTitle = regexp.MustCompile(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
+var htmlTitle = words(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
 
 // readReply reads the body of a refusal or the data of an error event: an error
 // object, a top-level object, a list of them, a string, HTML, plain text, nothing.

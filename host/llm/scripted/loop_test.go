@@ -282,7 +282,11 @@ func TestRulesFinishWhenOldMessagesAreDropped(t *testing.T) {
 					for from < len(messages) && messages[from].Role == llm.RoleTool {
 						from++
 					}
-					last = append(messages[:head:head], messages[from:]...)
+					last = messages[:head:head]
+					if !withTask && messages[from].Role != llm.RoleUser {
+						last = append(last, user("(earlier messages were dropped)"))
+					}
+					last = append(last, messages[from:]...)
 					return last
 				})
 				if len(w.again()) > 0 || len(w.reads) != 30 {

@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/json"
-	"path/filepath"
 
 	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/llm"
@@ -56,9 +55,6 @@ func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
 	spec.Origin = c.Profile.Origin(row.Key).String()
 	for _, d := range row.Deny {
 		spec.Deny = append(spec.Deny, sdk.Capability(d))
-	}
-	if spec.Dir == "" {
-		spec.Dir = filepath.Dir(row.Use)
 	}
 	return spec, nil
 }

@@ -132,11 +132,7 @@ func at(value any, pointer string) any {
 }
 
 func configError(spec Spec, lines []string) error {
-	where := "the config"
-	if spec.Origin != "" {
-		where += " at " + spec.Origin
-	}
-	return &ConfigError{Plugin: spec.Name, Origin: spec.Origin, Problems: lines, text: where}
+	return &ConfigError{Plugin: spec.Name, Origin: spec.Origin, Problems: lines}
 }
 
 // ConfigError says what the plugin's schema does not allow.
@@ -144,11 +140,14 @@ type ConfigError struct {
 	Plugin   string
 	Origin   string
 	Problems []string // each with its JSON pointer
-	text     string
 }
 
 func (e *ConfigError) Error() string {
-	return fmt.Sprintf("%s does not fit the plugin's schema: %s", e.text, strings.Join(e.Problems, "; "))
+	where := "the config"
+	if e.Origin != "" {
+		where += " at " + e.Origin
+	}
+	return fmt.Sprintf("%s does not fit the plugin's schema: %s", where, strings.Join(e.Problems, "; "))
 }
 
 func place(pointer string) string {

@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,15 +47,8 @@ func (g *generation) explain(err error) error {
 	if !errors.As(err, new(*ConfigError)) {
 		e.Stderr = g.proc.err.last()
 	}
-	e.Hint = cmpHint(missingModule(e.Stderr), e.Hint)
+	e.Hint = cmp.Or(missingModule(e.Stderr), e.Hint)
 	return e
-}
-
-func cmpHint(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // problem tells what happened, by what the process did, and what to do about it.

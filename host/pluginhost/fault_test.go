@@ -1,6 +1,7 @@
 package pluginhost_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,8 @@ import (
 const (
 	faultEnv = "TEST_FAULT"
 	hostEnv  = "TEST_HOST"
+	nameEnv  = "TEST_NAME" // what it calls itself, "" = fault
+	wordEnv  = "TEST_WORD" // the file that it leaves in good order
 )
 
 func TestMain(m *testing.M) {
@@ -116,7 +119,7 @@ func (s inflated) SendMsg(m any) error {
 // faultPlugin offers every role; the fault says what goes wrong in it.
 func faultPlugin(fault string) sdk.Plugin {
 	p := sdk.Plugin{
-		Name: "fault", Version: "1",
+		Name: cmp.Or(os.Getenv(nameEnv), "fault"), Version: "1",
 		Roles:        []sdk.Role{sdk.RoleTools, sdk.RoleStrategy, sdk.RoleHooks},
 		Capabilities: []sdk.Capability{sdk.CapSessionRead, sdk.CapModelGenerate},
 		HookPoints:   []hook.Point{hook.BeforeStep, hook.TurnEnded},
@@ -134,9 +137,16 @@ func faultPlugin(fault string) sdk.Plugin {
 		}
 		init.Logger.Warn("started", "secret", init.Secrets["PASS"])
 		f := &faulty{fault: fault, init: init}
-		return sdk.Services{Tools: f, Strategy: f, Hooks: f, Sessions: &listener{f}}, nil
+		return sdk.Services{Tools: f, Strategy: f, Hooks: f, Sessions: &listener{f}, Close: leaveWord}, nil
 	}
 	return p
+}
+
+// leaveWord shows that the plugin ended in good order.
+func leaveWord() {
+	if path := os.Getenv(wordEnv); path != "" {
+		_ = os.WriteFile(path, []byte("goodbye"), 0o600)
+	}
 }
 
 type faulty struct {

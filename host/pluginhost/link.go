@@ -2,6 +2,7 @@ package pluginhost
 
 import (
 	"context"
+	"log/slog"
 	"path"
 	"sync"
 	"time"
@@ -93,7 +94,11 @@ func (g *generation) Invoke(ctx context.Context, method string, args, reply any,
 	defer cancel()
 	end, _ := g.begin(ctx)
 	defer end()
-	return g.lost(g.conn.Invoke(ctx, method, args, reply, opts...))
+	err := g.conn.Invoke(ctx, method, args, reply, opts...)
+	if err == nil {
+		g.note(method, reply)
+	}
+	return g.lost(ctx, err)
 }
 
 // NewStream opens a stream from this process. It is over at the first error,
@@ -106,9 +111,9 @@ func (g *generation) NewStream(ctx context.Context, desc *grpc.StreamDesc, metho
 	if err != nil {
 		end()
 		cancel()
-		return nil, g.lost(err)
+		return nil, g.lost(ctx, err)
 	}
-	s := &liveStream{ClientStream: stream, g: g, heard: time.Now()}
+	s := &liveStream{ClientStream: stream, g: g, call: ctx, method: method, heard: time.Now()}
 	context.AfterFunc(ctx, end)
 	s.over = sync.OnceFunc(func() { end(); cancel() })
 	if path.Base(method) == "Propose" {
@@ -128,10 +133,19 @@ func (g *generation) begin(ctx context.Context) (end func(), quiet func() time.D
 	return sync.OnceFunc(func() { release(); g.calls.Add(-1) }), quiet
 }
 
+// note logs what an error's answer has for the log alone.
+func (g *generation) note(method string, reply any) {
+	if r, ok := reply.(interface{ GetError() *pluginv1.PluginError }); ok && r.GetError().GetDetail() != "" {
+		g.log.write(slog.LevelWarn, method+" failed: "+r.GetError().GetMessage(), "code", r.GetError().GetCode(), "detail", r.GetError().GetDetail())
+	}
+}
+
 // lost turns a broken connection into the end of the process, for whose news it
 // waits a moment. A process that lives on without its connection is killed.
-func (g *generation) lost(err error) error {
-	if status.Code(err) != codes.Unavailable {
+func (g *generation) lost(ctx context.Context, err error) error {
+	code := status.Code(err)
+	closed := code == codes.Canceled && ctx.Err() == nil // by release, not by the caller
+	if code != codes.Unavailable && !closed {
 		return err
 	}
 	g.ends(context.Background(), g.inst.deadlines().Exit)
@@ -152,8 +166,10 @@ func (g *generation) exited() *sdk.ExitedError {
 // liveStream is a stream that knows when it was last heard.
 type liveStream struct {
 	grpc.ClientStream
-	g    *generation
-	over func()
+	g      *generation
+	call   context.Context // the caller's, with the deadline; gRPC cancels its own
+	method string
+	over   func()
 
 	mu     sync.Mutex
 	heard  time.Time
@@ -166,21 +182,18 @@ func (s *liveStream) RecvMsg(m any) error {
 	defer s.mu.Unlock()
 	s.heard = time.Now()
 	if err == nil {
+		s.g.note(s.method, m)
 		return nil
 	}
-	s.over()
+	defer s.over()
 	if s.silent {
 		return status.Errorf(codes.DeadlineExceeded, "silent for longer than %s", s.g.inst.deadlines().Silence)
 	}
-	return s.g.lost(err)
+	return s.g.lost(s.call, err)
 }
 
 func (s *liveStream) SendMsg(m any) error {
-	err := s.ClientStream.SendMsg(m)
-	if err != nil {
-		return s.g.lost(err)
-	}
-	return nil
+	return s.g.lost(s.call, s.ClientStream.SendMsg(m))
 }
 
 // watch cuts a stream on which nothing has been heard for too long; host calls

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -139,11 +141,16 @@ func parseLine(line string) (slog.Level, string, []any) {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(strings.ToUpper(take("level", "@level")))) // info where it says nothing
 	take("time", "@timestamp")
+	return level, message, flat(fields)
+}
+
+// flat puts fields in order, as slog takes them.
+func flat[V any](fields map[string]V) []any {
 	args := make([]any, 0, 2*len(fields))
-	for k, v := range fields {
-		args = append(args, k, v)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		args = append(args, name, fields[name])
 	}
-	return level, message, args
+	return args
 }
 
 // limitedLog is a plugin's way into the host's log: masked and at a bounded rate.

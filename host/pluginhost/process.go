@@ -30,6 +30,7 @@ type process struct {
 	mu     sync.Mutex
 	pid    int  // 0 until it runs
 	doomed bool // killed before it ran
+	reaped bool // the number may be somebody else's by now
 }
 
 var _ runner.Runner = (*process)(nil)
@@ -88,6 +89,9 @@ func (p *process) begun(stdin *os.File) {
 
 func (p *process) reap(drains *sync.WaitGroup, outputs []*os.File) {
 	reapGroup(p.cmd)
+	p.mu.Lock()
+	p.reaped = true
+	p.mu.Unlock()
 	read := make(chan struct{})
 	go func() { drains.Wait(); close(read) }()
 	select {
@@ -111,12 +115,9 @@ func (p *process) closeStdin() {
 func (p *process) signal(s syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.exited: // the number may be somebody else's by now
-	default:
-		if p.doomed = p.doomed || s == syscall.SIGKILL; p.pid != 0 {
-			_ = syscall.Kill(-p.pid, s) // ESRCH: nobody is left
-		}
+	p.doomed = p.doomed || s == syscall.SIGKILL
+	if p.pid != 0 && !p.reaped {
+		_ = syscall.Kill(-p.pid, s) // ESRCH: nobody is left
 	}
 }
 

@@ -23,12 +23,11 @@ func script(t *testing.T, mode os.FileMode, text string) string {
 }
 
 func TestStartErrorsNameTheFix(t *testing.T) {
-	t.Parallel()
 	h := newHouse(t, pluginhost.Options{Deadlines: pluginhost.Deadlines{Handshake: 2 * time.Second}})
 	program := func(argv ...string) pluginhost.Spec {
 		return pluginhost.Spec{Name: "plug", Argv: argv, Origin: "profile.toml:12"}
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		spec pluginhost.Spec
 		want []string
 	}{
@@ -49,7 +48,9 @@ func TestStartErrorsNameTheFix(t *testing.T) {
 		"no cookie":          {spec("nocookie"), []string{"exit status 1", "plugin inspect"}},
 		"start fails":        {spec("start"), []string{"the moon is in the wrong phase"}},
 		"exit in Initialize": {spec("initexit"), []string{"exit status 5", "lost my keys"}},
-	} {
+	}
+	t.Parallel() // not before the scripts are written: a fork would keep them open
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := h.Start(t.Context(), c.spec)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,16 +40,54 @@ func TestTheStopLadderEndsEveryProcess(t *testing.T) {
 			if err := h.Close(t.Context()); err != nil {
 				t.Error(err)
 			}
-			for _, pid := range pids {
-				if alive(pid) {
-					t.Errorf("process %s lives on", pid)
-				}
-			}
+			// a killed grandchild is gone as soon as the kernel gets to it
+			until(t, "the end of every process", func() bool { return !slices.ContainsFunc(pids, alive) })
 			if _, err := call(t.Context(), i, "echo", ""); err == nil {
 				t.Error("a stopped plugin answers")
 			}
 		})
 	}
+}
+
+func TestAPluginIsToldToClose(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, pluginhost.Options{})
+	word := filepath.Join(t.TempDir(), "word")
+	s := spec("none")
+	s.Env = append(s.Env, wordEnv+"="+word)
+	h.one(s)
+	if err := h.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(word); err != nil || string(got) != "goodbye" {
+		t.Errorf("it left %q, %v", got, err)
+	}
+}
+
+// Not parallel: it counts what this process holds.
+func TestNothingIsLeftInTheHost(t *testing.T) {
+	descriptors := func() int { all, _ := os.ReadDir("/proc/self/fd"); return len(all) }
+	use := func() {
+		h := newHouse(t, pluginhost.Options{})
+		i := h.one(spec("none"))
+		must(t, i, "echo", "")
+		_, _ = call(t.Context(), i, "exit", "")
+		must(t, i, "echo", "")
+		bad := spec("exit")
+		bad.Name = "bad"
+		_, _ = h.Start(t.Context(), bad)
+		if err := h.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	use() // what is made once per process
+	goroutines, files := runtime.NumGoroutine(), descriptors()
+	for range 5 {
+		use()
+	}
+	until(t, "goroutines and descriptors are given back", func() bool {
+		return runtime.NumGoroutine() <= goroutines && descriptors() <= files
+	})
 }
 
 func TestCloseGoesStraightToTheEndWhereItsContextHasEnded(t *testing.T) {
@@ -66,24 +106,41 @@ func TestCloseGoesStraightToTheEndWhereItsContextHasEnded(t *testing.T) {
 	}
 }
 
-// runHost is a host that lives until it is killed.
+// runHost is a host of a plugin that ends only when the kernel kills it, and of
+// one in Go and one in Python that the death signal does not reach, because a
+// shell stands between. It lives until it is killed.
 func runHost() {
-	ctx := context.Background()
-	for _, fault := range []string{"none", "stubborn"} {
-		i, err := pluginhost.New(pluginhost.Options{}).Start(ctx, spec(fault))
-		if err != nil {
-			fmt.Println("error", err)
-			os.Exit(1)
+	python, err := pluginhost.Resolve("../../plugins/examples/python/wordcount.py", nil)
+	if err == nil {
+		wrapped := spec("none")
+		wrapped.Env = append(wrapped.Env, nameEnv+"=wrapped")
+		for _, s := range []*pluginhost.Spec{&python, &wrapped} {
+			s.Argv = []string{"/bin/sh", "-c", `"$0"; :`, s.Argv[0]}
 		}
-		pid, err := call(ctx, i[0], "pid", "")
-		fmt.Println("pid", pid, err)
+		_, err = pluginhost.New(pluginhost.Options{}).Start(context.Background(), spec("stubborn"), wrapped, python)
 	}
-	fmt.Println("ready")
+	fmt.Println("ready", err)
 	time.Sleep(time.Hour)
+}
+
+// descendants are the processes below pid, as they stand.
+func descendants(pid string) []string {
+	var found []string
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		stat, _ := os.ReadFile(path)
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == pid {
+			child := filepath.Base(filepath.Dir(path))
+			found = append(append(found, child), descendants(child)...)
+		}
+	}
+	return found
 }
 
 func TestAKilledHostLeavesNoPluginAndTheNextSweepsItsDirectory(t *testing.T) {
 	t.Parallel()
+	python(t, "wordcount.py", "") // fails where it cannot run
 	base, err := os.MkdirTemp("/tmp", "tph")
 	if err != nil {
 		t.Fatal(err)
@@ -99,34 +156,34 @@ func TestAKilledHostLeavesNoPluginAndTheNextSweepsItsDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = host.Process.Kill(); _ = host.Wait() }()
-	var pids []string
-	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "ready"; {
-		var pid, rest string
-		if _, err := fmt.Sscan(lines.Text(), &rest, &pid); err != nil || rest != "pid" || !alive(pid) {
-			t.Fatalf("the host says %q", lines.Text())
-		}
-		pids = append(pids, pid)
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready <nil>\n" {
+		t.Fatalf("the host says %q, %v", line, err)
 	}
-	if len(pids) != 2 {
-		t.Fatalf("plugins: %v", pids)
+	pids := descendants(fmt.Sprint(host.Process.Pid))
+	if len(pids) != 5 {
+		t.Fatalf("three plugins and two shells are %v", pids)
 	}
 	if err := host.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the plugins' end", func() bool { return !alive(pids[0]) && !alive(pids[1]) })
+	until(t, "the plugins' end", func() bool { return !slices.ContainsFunc(pids, alive) })
 	_ = host.Wait()
-	if left, _ := filepath.Glob(base + "/tureen-host-*"); len(left) != 2 {
-		t.Fatalf("the killed host left %v", left)
+	roots := func() int { left, _ := filepath.Glob(base + "/tureen-host-*"); return len(left) }
+	if roots() != 1 {
+		t.Fatalf("the killed host left %d directories", roots())
 	}
 	next := pluginhost.New(pluginhost.Options{Env: []string{"TMPDIR=" + base}})
 	if _, err := next.Start(t.Context(), spec("none")); err != nil {
 		t.Fatal(err)
 	}
-	if left, _ := filepath.Glob(base + "/tureen-host-*"); len(left) != 1 {
-		t.Errorf("after the sweep: %v", left)
+	if roots() != 1 { // its own
+		t.Errorf("after the sweep there are %d directories", roots())
 	}
 	if err := next.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if roots() != 0 {
+		t.Errorf("at the end there are %d directories", roots())
 	}
 }
 

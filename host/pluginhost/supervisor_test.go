@@ -251,7 +251,7 @@ func TestOutputNeverBlocksAPluginAndIsMasked(t *testing.T) {
 
 func TestAStoppedProcessIsFoundAndReplaced(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, pluginhost.Options{Deadlines: pluginhost.Deadlines{HealthEvery: 50 * time.Millisecond, Health: 2 * time.Second}})
+	h := newHouse(t, pluginhost.Options{Deadlines: pluginhost.Deadlines{HealthEvery: 50 * time.Millisecond, Health: time.Second}})
 	i := h.one(spec("none"))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -19,27 +20,42 @@ import (
 	pluginv1 "github.com/tureen-host/tureen/proto/tureen/plugin/v1"
 )
 
+// lent is a host's side, and where it is.
+type lent struct {
+	*sdk.HostServer
+	address string
+}
+
 // lend serves c and dials it without any of our client's manners.
-func lend(t *testing.T, c sdk.HostConfig) (*sdk.HostServer, *grpc.ClientConn) {
+func lend(t *testing.T, c sdk.HostConfig) (lent, *grpc.ClientConn) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sdk")
+	h := lent{HostServer: sdk.NewHostServer(c)}
+	t.Cleanup(h.Stop)
+	conn := dial(t, h)
+	h.address = strings.TrimPrefix(conn.Target(), "unix:")
+	return h, conn
+}
+
+// dial serves s on a socket of its own and connects to it.
+func dial(t *testing.T, s interface{ Serve(net.Listener) error }) *grpc.ClientConn {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sdk") // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, "h"))
+	address := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := sdk.NewHostServer(c)
-	go h.Serve(l)
-	t.Cleanup(h.Stop)
-	conn, err := grpc.NewClient("unix:"+filepath.Join(dir, "h"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	go s.Serve(l)
+	conn, err := grpc.NewClient("unix:"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return h, conn
+	return conn
 }
 
 func with(t *testing.T, pairs ...string) context.Context {

@@ -3,6 +3,7 @@ package sdk_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -102,5 +103,43 @@ func TestInitializeIsOnceAndFirst(t *testing.T) {
 	p := plugintest.Run(t, serves(sdk.Services{}), plugintest.Host{})
 	if err := p.Initialize(t.Context(), sdk.Setup{}); err == nil || !strings.Contains(err.Error(), "once") {
 		t.Errorf("second Initialize: %v", err)
+	}
+}
+
+func TestThePluginNoticesThatTheHostIsGone(t *testing.T) {
+	t.Parallel()
+	h, _ := lend(t, sdk.HostConfig{Token: "t"})
+	server, err := sdk.NewServer(serves(sdk.Services{}), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	served := server.GRPCServer(nil)
+	t.Cleanup(served.Stop)
+	conn := dial(t, served)
+	if err := sdk.NewRemote(conn, "served").Initialize(t.Context(), sdk.Setup{HostAddress: h.address, Token: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-h.Attached():
+	case <-server.Gone():
+		t.Fatal("gone before the host is")
+	}
+	h.Stop()
+	<-server.Gone()
+}
+
+func TestInitializeFailsWhereTheTokenIsWrong(t *testing.T) {
+	t.Parallel()
+	h, _ := lend(t, sdk.HostConfig{Token: "right"})
+	server, err := sdk.NewServer(serves(sdk.Services{}), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := server.GRPCServer(nil)
+	t.Cleanup(served.Stop)
+	err = sdk.NewRemote(dial(t, served), "served").Initialize(t.Context(), sdk.Setup{HostAddress: h.address, Token: "wrong"})
+	if err == nil || !strings.Contains(err.Error(), "token") {
+		t.Errorf("initialize: %v", err)
 	}
 }

@@ -73,6 +73,10 @@ func open(ctx context.Context, c Config, take func(context.Context) (session.Log
 			h.Close(context.WithoutCancel(ctx))
 		}
 	}()
+	crash, err := findCrashPoint(c.Env)
+	if err != nil {
+		return nil, err
+	}
 	specs, err := pluginSpecs(c)
 	if err != nil {
 		return nil, err
@@ -88,9 +92,11 @@ func open(ctx context.Context, c Config, take func(context.Context) (session.Log
 	if err != nil {
 		return nil, err
 	}
-	if h.log, err = take(ctx); err != nil {
+	log, err := take(ctx)
+	if err != nil {
 		return nil, err
 	}
+	h.log = crash.guard(log)
 	if h.Agent, err = h.newAgent(ctx, budget); err != nil {
 		return nil, err
 	}

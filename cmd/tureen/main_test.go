@@ -47,7 +47,8 @@ func newSandbox() (*sandbox, error) {
 		return nil, err
 	}
 	s := &sandbox{dir: dir}
-	s.env = []string{"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=xterm"}
+	s.env = []string{"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"), "TERM=xterm",
+		"OPENAI_BASE_URL=http://127.0.0.1:1/v1"} // nobody listens there, and nothing else is asked
 	for name, sub := range map[string]string{
 		"HOME": "home", "TMPDIR": "tmp", "XDG_RUNTIME_DIR": "run", "XDG_DATA_HOME": "home/data", "XDG_CONFIG_HOME": "home/config",
 		"XDG_STATE_HOME": "home/state", "XDG_CACHE_HOME": "home/cache", "TUREEN_DATA_DIR": "data", "TUREEN_NOTES_HOME": "notes",

@@ -41,6 +41,9 @@ compaction. What is replaced stays in the log.`,
 }
 
 func (w *work) compact(ctx context.Context, h *host.Host, instructions string) error {
+	if w.profile.Compaction.Strategy == host.StrategyNone {
+		return usagef("choose one with -c compaction.strategy=NAME", "profile %q has no compaction strategy", w.profile.Name)
+	}
 	applied, err := h.Agent.Compact(ctx, instructions)
 	if err != nil {
 		return err

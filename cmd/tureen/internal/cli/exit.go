@@ -39,7 +39,7 @@ var exitCodes = []struct {
 	{exitState, session.ReasonError, "the session or note is not found, locked or damaged, or the log cannot be written"},
 	{exitMaxTokens, session.ReasonMaxTokens, "the last answer was cut off at model.max_output_tokens"},
 	{exitBlocked, session.ReasonBlocked, "a plugin refused the input"},
-	{Signal(syscall.SIGINT).ExitCode(), session.ReasonCancelled, "cancelled by Ctrl-C (SIGINT)"},
+	{Signal(syscall.SIGINT).ExitCode(), session.ReasonCancelled, "cancelled by Ctrl-C (SIGINT), or by another process"},
 	{Signal(syscall.SIGTERM).ExitCode(), session.ReasonCancelled, "cancelled by SIGTERM"},
 }
 

@@ -45,7 +45,7 @@ func faultOf(err error) *fault {
 	if errors.As(err, &own) {
 		return own
 	}
-	for _, known := range []func(error) *fault{signalFault, profileFault, pluginFault, modelFault} {
+	for _, known := range []func(error) *fault{signalFault, profileFault, pluginFault, modelFault, storageFault} {
 		if f := known(err); f != nil {
 			return f
 		}
@@ -113,7 +113,11 @@ func pluginFault(err error) *fault {
 		return faultf(exitPlugin, "PLUGIN_EXITED", hint, "%s", message)
 	case errors.As(err, &failed):
 		message, hint := advice(err.Error())
-		return faultf(exitPlugin, failed.Code, hint, "%s", message)
+		exit := exitPlugin
+		if failed.Code == compaction.CodeBudgetConfig || failed.Code == sdk.CodeConfigInvalid {
+			exit = exitUsage // the plugin answered for the profile
+		}
+		return faultf(exit, failed.Code, hint, "%s", message)
 	}
 	return nil
 }

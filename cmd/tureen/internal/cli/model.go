@@ -42,7 +42,7 @@ the request. It prints its base URL and serves until Ctrl-C.`,
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:0", "loopback address to listen on; port 0 is a free one")
 	f.StringVar(&o.Model, "name", "scripted-rules", "the model's name")
 	f.IntVar(&o.ContextWindow, "window", 32000, "context window in tokens")
-	f.IntVar(&o.MaxOutputTokens, "max-output", 2000, "most tokens of an answer")
+	f.IntVar(&o.MaxOutputTokens, "max-output", 8192, "most tokens of an answer")
 	f.StringVar(&script, "script", "", "play the replies of this file instead of following rules")
 	return cmd
 }

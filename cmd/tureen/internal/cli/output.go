@@ -174,8 +174,8 @@ func (r *report) end(ctx context.Context, id string, f *fault) int {
 	if result.ExitCode != exitCompleted && result.Session != "" {
 		r.lines.Print("resume: tureen resume " + result.Session)
 	}
-	if err := r.print(result); err != nil {
-		e := faultOf(outputError(err))
+	if err := outputError(r.print(result)); err != nil {
+		e := faultOf(err)
 		r.lines.Error(e.Message, e.Hint)
 		return max(result.ExitCode, e.exit)
 	}
@@ -195,7 +195,7 @@ func settle(r *host.Result, f *fault, cancelled error) {
 	case r.Error != nil && reason == session.ReasonError:
 		r.ExitCode = exitOfCode(r.Error.Code)
 	case reason == session.ReasonCancelled:
-		r.ExitCode = exitUnexpected
+		r.ExitCode = exitOfReason(reason) // by another process
 		if cancelled != nil {
 			r.ExitCode = faultOf(cancelled).exit
 		}

@@ -58,6 +58,22 @@ func pluginsOf(p *profile.Profile) ([]used, error) {
 	return all, nil
 }
 
+// checkedPlugins are the plugins of a profile, with the config of each shipped one
+// held against its schema. The others answer for theirs when they start.
+func checkedPlugins(p *profile.Profile) ([]used, error) {
+	all, err := pluginsOf(p)
+	if err != nil {
+		return nil, err
+	}
+	var wrong []error
+	for _, u := range all {
+		if u.shipped != nil {
+			wrong = append(wrong, pluginhost.CheckConfig(u.spec, u.shipped.ConfigSchema))
+		}
+	}
+	return all, errors.Join(wrong...)
+}
+
 // keysOf lists what PluginSpecs does, in its order.
 func keysOf(p *profile.Profile) []used {
 	var all []used
@@ -143,7 +159,7 @@ func (a *app) pluginListCommand() *cobra.Command {
   tureen plugin list -P ./mine.toml --json`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.loadProfile(a.globals.profile, "")
+			p, err := a.loadProfile(a.profile, "")
 			if err != nil {
 				return err
 			}

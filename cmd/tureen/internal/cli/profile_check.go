@@ -9,7 +9,6 @@ import (
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/compaction"
-	"github.com/tureen-host/tureen/host/pluginhost"
 	"github.com/tureen-host/tureen/host/profile"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -59,7 +58,7 @@ network. All problems are reported together.`,
   tureen profile check notesoup -c compaction.threshold_ratio=0.7`,
 		Args: arguments(0, 1, "one profile"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := a.globals.profile
+			name := a.profile
 			if len(args) > 0 {
 				name = args[0]
 			}
@@ -119,18 +118,11 @@ func (c *checked) note(err error) {
 }
 
 func (c *checked) checkPlugins(p *profile.Profile) error {
-	all, err := pluginsOf(p)
-	if err != nil {
-		return err
-	}
-	var wrong []error
+	all, err := checkedPlugins(p)
 	for _, u := range all {
 		c.Plugins = append(c.Plugins, checkedPlugin{u.spec.Name, u.source(), u.shipped != nil})
-		if u.shipped != nil {
-			wrong = append(wrong, pluginhost.CheckConfig(u.spec, u.shipped.ConfigSchema))
-		}
 	}
-	return errors.Join(wrong...)
+	return err
 }
 
 func budgetOf(b compaction.Budget) *checkedBudget {

@@ -27,7 +27,7 @@ your settings or a default.`,
   tureen profile show notesoup --json`,
 		Args: arguments(0, 1, "one profile"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			name := a.globals.profile
+			name := a.profile
 			if len(args) > 0 {
 				name = args[0]
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"syscall"
 
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -30,7 +31,7 @@ func (s *store) take(id string, log session.Log, err error) (session.Log, error)
 		return nil, stateFault(id, err)
 	}
 	s.taken = id
-	return &writtenLog{log}, nil
+	return log, nil
 }
 
 func (s *store) View(ctx context.Context, id string) (session.Reader, error) {
@@ -82,14 +83,6 @@ func (s *store) created(ctx context.Context, id string) (session.Created, error)
 	return session.Created{}, stateFault(id, fmt.Errorf("%w: the log is empty", session.ErrDamaged))
 }
 
-// writtenLog tells a failed append from other errors.
-type writtenLog struct{ session.Log }
-
-func (l *writtenLog) Append(ctx context.Context, b session.Batch) (int64, error) {
-	head, err := l.Log.Append(ctx, b)
-	return head, stateFault(l.ID(), err)
-}
-
 // stateFault says what is wrong with a session, or with the store where id is "".
 // It returns nil for nil.
 func stateFault(id string, err error) error {
@@ -99,6 +92,17 @@ func stateFault(id string, err error) error {
 	f := stateFaultOf(id, err)
 	f.err = err
 	return f
+}
+
+// storageFault finds a failed write of a log in an error from further up.
+func storageFault(err error) *fault {
+	for _, known := range []error{session.ErrConflict, session.ErrLocked, session.ErrNotFound, session.ErrNewer, session.ErrDamaged,
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+		if errors.Is(err, known) {
+			return stateFaultOf("", err)
+		}
+	}
+	return nil
 }
 
 func stateFaultOf(id string, err error) *fault {

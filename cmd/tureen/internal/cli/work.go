@@ -80,6 +80,9 @@ func (w *work) config(p *profile.Profile, workspace string) (host.Config, error)
 	if err := trusted(p); err != nil {
 		return host.Config{}, err
 	}
+	if _, err := checkedPlugins(p); err != nil {
+		return host.Config{}, err
+	}
 	notes, err := w.notesHome(p)
 	return host.Config{
 		Profile: p, Store: w.store, Workspace: workspace, NotesHome: notes, Version: Version,
@@ -143,8 +146,8 @@ func (w *work) warnOfStrategy(created session.Created, p *profile.Profile) {
 // sessionProfile is the profile for a session that exists: that of its last run,
 // found from its own working directory, unless the command line says otherwise.
 func (a *app) sessionProfile(name, workspace string) (*profile.Profile, error) {
-	if a.globals.profile != "" {
-		return a.loadProfile(a.globals.profile, "")
+	if a.profile != "" {
+		return a.loadProfile(a.profile, "")
 	}
 	if _, err := os.Stat(workspace); err != nil || a.dir != "" {
 		workspace = ""

@@ -42,7 +42,7 @@ func Meter(m session.Meter) string {
 	if m.Window <= 0 {
 		return Amount(m.Measured) + " tokens, window unknown"
 	}
-	text := fmt.Sprintf("%s/%s (%d%%)", Amount(m.Measured), Amount(m.Window), m.Measured*100/m.Window)
+	text := fmt.Sprintf("%s/%s (%d%%)", Amount(m.Measured), Amount(m.Window), (m.Measured*100+m.Window/2)/m.Window)
 	if m.ResetAt > 0 {
 		text += " line " + Amount(m.ResetAt)
 	}

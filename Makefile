@@ -1,0 +1,33 @@
+# The version of staticcheck that `make lint` and .ci/run use.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# What runs several goroutines over shared state.
+CONCURRENT := ./host/agent/... ./host/session/... ./host/pluginhost/...
+
+.PHONY: help build setup test test-race lint proto verify-proto
+
+help: ## say what there is
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+build: ## build ./tureen
+	go build -o tureen ./cmd/tureen
+
+setup: ## install by package name what the tests need (apt-get)
+	@.ci/setup
+
+test: setup ## run all tests
+	go test ./...
+
+test-race: ## run the tests of the concurrent packages with the race detector
+	@.ci/setup race
+	go test -race $(CONCURRENT)
+
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -d . ; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+proto: setup ## make the Go code and the descriptor set of plugin.proto
+	@.ci/proto
+
+verify-proto: setup ## fail where they are not what plugin.proto says
+	@.ci/proto verify

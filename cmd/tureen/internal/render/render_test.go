@@ -1,0 +1,179 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
+	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+func TestAmount(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]string{
+		0: "0", 999: "999", 1000: "1k", 8900: "8.9k", 8949: "8.9k", 8951: "9k", 46_100: "46.1k", 99_949: "99.9k", 99_951: "100k",
+		102_400: "102k", 128_000: "128k", 999_949: "1000k", 999_951: "1M", 1_200_000: "1.2M",
+	} {
+		if got := render.Amount(n); got != want {
+			t.Errorf("Amount(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestTheOneLines(t *testing.T) {
+	t.Parallel()
+	reset := session.CompactionEnded{Ordinal: 1, Strategy: "notesoup", Kind: "reset", TokensBefore: 46_100, TokensAfter: 8_900, Millis: 12}
+	if got, want := render.Compacted(reset), "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	full := session.Meter{Window: 128_000, Measured: 52_100, ResetAt: 102_400}
+	if got, want := render.Meter(full), "52.1k/128k (41%) line 102k"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := render.Meter(session.Meter{Measured: 950}), "950 tokens, window unknown"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestHead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"short", "short"},
+		{"exactly 10", "exactly 10"},
+		{"more than ten", "more than…"},
+		{"a\n\tb\x1b[31m", "a b [31m"},
+		{"é" + strings.Repeat("ü", 20), "é" + strings.Repeat("ü", 8) + "…"},
+		{"bad \xff", "bad ?"},
+	} {
+		if got := render.Head(c.text, 10); got != c.want {
+			t.Errorf("Head(%q) = %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// event makes an event as an observer gets it.
+func event(kind session.Kind, payload any) session.Event {
+	e := session.New(kind, payload).At(1, 2)
+	e.Time = time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	return e
+}
+
+func TestStreamLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	s := render.NewStream(&out)
+	answer := llm.Text(llm.RoleAssistant, "<b>")
+	answer.Blocks = append(answer.Blocks, llm.Block{Kind: llm.BlockToolCall, Call: &llm.ToolCall{ID: "c1", Name: "read", Arguments: `{"file_path":"a"}`}})
+	s.Event(event(session.KindMessageAssistant, session.Assistant{Message: answer}), session.Meter{})
+	s.Event(event(session.KindToolResult, session.ToolResult{Message: llm.ToolResult("c1", "gone", true), Name: "read", Code: "NOT_FOUND", Millis: 3}), session.Meter{})
+	s.Event(event(session.KindStepEnded, session.StepEnded{}), session.Meter{Window: 100, Measured: 40, ResetAt: 80, Fixed: 10, Source: "usage", Ordinal: 2})
+	s.Event(event(session.KindRecord, session.Record{}), session.Meter{}) // nobody's business
+	if err := s.End(host.Result{Status: "completed"}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"v":1,"seq":1,"ts":"2026-01-02T03:04:05.000006Z","type":"item.completed","turn":1,"step":2,"item":{"type":"message","role":"assistant","text":"\u003cb\u003e"}}`,
+		`{"v":1,"seq":2,"ts":"2026-01-02T03:04:05.000006Z","type":"item.completed","turn":1,"step":2,"item":{"type":"tool_call","call_id":"c1","name":"read","arguments":"{\"file_path\":\"a\"}"}}`,
+		`{"v":1,"seq":3,"ts":"2026-01-02T03:04:05.000006Z","type":"item.completed","turn":1,"step":2,"item":{"type":"tool_result","call_id":"c1","name":"read","text":"gone","is_error":true,"code":"NOT_FOUND","ms":3}}`,
+		`{"v":1,"seq":4,"ts":"2026-01-02T03:04:05.000006Z","type":"context.usage","turn":1,"step":2,"used":40,"size":100,"reset_at":80,"fixed_overhead":10,"source":"usage","window":2}`,
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != len(want)+1 {
+		t.Fatalf("%d lines: %s", len(lines), out.String())
+	}
+	for i, w := range want {
+		if lines[i] != w {
+			t.Errorf("line %d\n got %s\nwant %s", i+1, lines[i], w)
+		}
+	}
+	var last struct {
+		Type string
+		Seq  int
+	}
+	if err := json.Unmarshal([]byte(lines[4]), &last); err != nil || last.Type != "run.completed" || last.Seq != 5 {
+		t.Errorf("last line %s: %v", lines[4], err)
+	}
+}
+
+// Each type of the table is written by the stream, and no other is.
+func TestHelpNamesEveryType(t *testing.T) {
+	t.Parallel()
+	var out, help bytes.Buffer
+	s := render.NewStream(&out)
+	s.Start(render.SessionStarted{})
+	for _, e := range []session.Event{
+		event(session.KindTurnStarted, session.TurnStarted{}), event(session.KindStepStarted, session.StepStarted{}),
+		event(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, "hello")}),
+		event(session.KindAttempt, session.Attempt{}), event(session.KindStepEnded, session.StepEnded{}),
+		event(session.KindCompactionEnded, session.CompactionEnded{}), event(session.KindCompactionFailed, session.CompactionFailed{}),
+		event(session.KindPlugin, session.PluginState{}), event(session.KindWarning, session.Warning{}),
+		event(session.KindTurnEnded, session.TurnEnded{Reason: session.ReasonCompleted}),
+		event(session.KindTurnEnded, session.TurnEnded{Reason: session.ReasonError}),
+	} {
+		s.Event(e, session.Meter{})
+	}
+	if err := s.End(host.Result{}); err != nil {
+		t.Fatal(err)
+	}
+	var written, named []string
+	for line := range strings.Lines(out.String()) {
+		var e struct{ Type string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		written = append(written, e.Type)
+	}
+	render.WriteTypes(&help)
+	for line := range strings.Lines(help.String()) {
+		if name, _, ok := strings.Cut(line, "  "); ok && name != "" {
+			named = append(named, name)
+		}
+	}
+	if got, want := strings.Join(written, " "), strings.Join(named, " "); got != want {
+		t.Errorf("written %s\n  named %s", got, want)
+	}
+	if !strings.Contains(help.String(), "model_calls {main, compaction, notes, retry, other}") {
+		t.Errorf("help lacks the fields of run.completed:\n%s", help.String())
+	}
+}
+
+func TestProgressLines(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	lines := render.NewLines(&out, render.Style{})
+	p := render.NewProgress(lines)
+	p.Live = true
+	p.Event(event(session.KindStepStarted, session.StepStarted{}), session.Meter{})
+	p.Delta(llm.BlockReasoning, "hm")
+	p.Delta(llm.BlockText, "I am about ")
+	p.Delta(llm.BlockText, "to read")
+	answer := &llm.Message{Role: llm.RoleAssistant, Blocks: []llm.Block{{Kind: llm.BlockToolCall, Call: &llm.ToolCall{ID: "c1", Name: "read", Arguments: `{"file_path":"a.txt"}`}}}}
+	p.Event(event(session.KindMessageAssistant, session.Assistant{Message: answer}), session.Meter{})
+	p.Event(event(session.KindToolResult, session.ToolResult{Message: llm.ToolResult("c1", "Error: no such file", true), Name: "read", Code: "NOT_FOUND"}), session.Meter{})
+	p.Event(event(session.KindAttempt, session.Attempt{Message: "HTTP 500", RetryAfter: 500}), session.Meter{})
+	p.Event(event(session.KindPlugin, session.PluginState{Plugin: "files", State: "started", Generation: 1}), session.Meter{})
+	p.Event(event(session.KindPlugin, session.PluginState{Plugin: "files", State: "crashed", Generation: 1, Detail: "signal: killed"}), session.Meter{})
+	p.Event(event(session.KindWarning, session.Warning{Message: "it is full", Hint: "empty it"}), session.Meter{})
+	p.Event(session.Event{Kind: session.KindToolResult, Data: []byte("not JSON")}, session.Meter{})
+	lines.Logger(slog.LevelWarn).With("plugin", "files").Warn("it is slow", "ms", 7)
+	lines.Logger(slog.LevelWarn).Info("nobody asked")
+	want := `step 2
+I am about to read
+  read {"file_path":"a.txt"} ✗ NOT_FOUND, 19 chars, 0 ms
+    no such file
+  retry 1 in 500 ms: HTTP 500
+warning: plugin files crashed (generation 1): signal: killed
+warning: it is full
+hint: empty it
+warning: it is slow (plugin=files, ms=7)
+`
+	if out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}

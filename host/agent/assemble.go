@@ -40,7 +40,7 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 	for _, provider := range a.Prompts {
 		more, err := provider.Contexts(ctx, a.rec.log.ID())
 		if err != nil {
-			return p, fmt.Errorf("contexts of plugin %q: %w", provider.Name(), err)
+			return p, &pluginError{"contexts", provider.Name(), err}
 		}
 		contexts = append(contexts, more...)
 	}
@@ -67,7 +67,7 @@ func (a *Agent) allSections(ctx context.Context) ([]prompt.Section, error) {
 		for _, provider := range a.Prompts {
 			more, err := provider.Sections(ctx, a.rec.log.ID())
 			if err != nil {
-				return nil, fmt.Errorf("sections of plugin %q: %w", provider.Name(), err)
+				return nil, &pluginError{"sections", provider.Name(), err}
 			}
 			shared = append(shared, more...)
 		}
@@ -81,6 +81,18 @@ func (a *Agent) allSections(ctx context.Context) ([]prompt.Section, error) {
 	}
 	return all, nil
 }
+
+// pluginError is a plugin that did not give what it declared.
+type pluginError struct {
+	what, plugin string
+	err          error
+}
+
+func (e *pluginError) Error() string {
+	return fmt.Sprintf("%s of plugin %q: %v", e.what, e.plugin, e.err)
+}
+func (e *pluginError) Unwrap() error       { return e.err }
+func (e *pluginError) FailureCode() string { return "PLUGIN_FAILED" }
 
 // fixedTokens estimates the prompt without the strategy's sections.
 func (a *Agent) fixedTokens(ctx context.Context) (int, error) {

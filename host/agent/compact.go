@@ -182,7 +182,6 @@ func laterShown(s *fold.State, marks []compaction.Mark, m compaction.Mark) bool 
 // the third in a row. A request that the agent made itself is answered to it.
 func (a *Agent) fail(ctx context.Context, q ask, cause error) error {
 	at := a.where()
-	a.Logger.Warn("compaction failed, the old surface stays", "strategy", a.Strategy.Name, "trigger", string(q.trigger), "error", cause)
 	err := a.rec.build(func(s *fold.State) ([]session.Event, error) {
 		events := []session.Event{session.New(session.KindCompactionFailed, session.CompactionFailed{
 			Strategy: a.Strategy.Name, Trigger: q.trigger, Attempt: q.attempt, Error: cause.Error()}).At(at.Turn, at.Step)}

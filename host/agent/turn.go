@@ -144,9 +144,9 @@ func failureOf(err error) *session.Failure {
 	if errors.As(err, &model) {
 		f.Code, f.Hint = string(model.Code), model.Hint
 	}
-	var coded interface{ Code() string }
+	var coded interface{ FailureCode() string }
 	if errors.As(err, &coded) {
-		f.Code = coded.Code()
+		f.Code = coded.FailureCode()
 	}
 	return f
 }

@@ -101,6 +101,21 @@ func (c *Chain) Idle(ctx context.Context, at Where) error {
 	return c.each(Idle, func(h Hooks) (bool, error) { return false, h.Idle(ctx, at) })
 }
 
+// FailedError is a plugin's failure at a point; it ends the turn (L15).
+type FailedError struct {
+	Plugin string
+	Point  Point
+	Err    error
+}
+
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("hook %s of plugin %q: %v", e.Point, e.Plugin, e.Err)
+}
+func (e *FailedError) Unwrap() error { return e.Err }
+
+// FailureCode is how the log and the output name it.
+func (e *FailedError) FailureCode() string { return "PLUGIN_HOOK_FAILED" }
+
 func (c *Chain) each(p Point, ask func(Hooks) (stop bool, err error)) error {
 	for _, h := range slices.Clone(c.hooks[p]) {
 		stop, err := ask(h)
@@ -109,7 +124,7 @@ func (c *Chain) each(p Point, ask func(Hooks) (stop bool, err error)) error {
 				c.logger.Warn("hook failed, going on", "plugin", h.Name(), "point", string(p), "error", err)
 				continue
 			}
-			return fmt.Errorf("hook %s of plugin %q: %w", p, h.Name(), err)
+			return &FailedError{Plugin: h.Name(), Point: p, Err: err}
 		}
 		if stop {
 			return nil

@@ -96,18 +96,11 @@ with open(DESCRIPTORS, "rb") as f:
 
 # -------------------------------------------------------------- the strategy
 
-CONFIG_SCHEMA = {
-    "type": "object", "additionalProperties": False,
-    "properties": {
-        "keep": {"type": "array", "items": {"type": "string", "minLength": 1}, "default": ["Finding:"],
-                 "description": "lines of tool results that begin so are always kept"},
-        "head_chars": {"type": "integer", "minimum": 0, "default": 1200, "description": "kept of each tool result"},
-        "tail_tokens": {"type": "integer", "minimum": 0, "description": "recent messages left alone; default a quarter of the line"},
-        "max_chars": {"type": "integer", "minimum": 1000, "description": "of the whole message; default by the line"},
-    },
-}
+CONFIG_SCHEMA = {"type": "object", "additionalProperties": False, "properties": {
+    "keep": {"type": "array", "items": {"type": "string", "minLength": 1}, "description": "lines of results that begin so always stay"},
+    "head_chars": {"type": "integer", "minimum": 0, "description": "of each result that stay besides"},
+    "tail_tokens": {"type": "integer", "minimum": 0, "description": "of recent messages left alone; default a quarter of the line"}}}
 INTRO = "The earlier messages were taken out to make room. This is what was asked and how the results of the tools began."
-TITLE = re.compile(r"^=== (.+) ===$")
 FIRST = "--- first lines ---"
 NUMBERED = re.compile(r"^\s*\d+[:|\t]\s?")  # as tools that read files print their lines
 config = {"keep": ["Finding:"], "head_chars": 1200}
@@ -140,15 +133,12 @@ def propose(request, context):
                    "ReadOutlineResponse", call)
         nodes, page = nodes + list(more.nodes), more.next_page
     proposal = message("Proposal")(revision=request.revision, kind="PROPOSAL_KIND_SUMMARY")
-    cut = tail_begins(nodes, config.get("tail_tokens", request.budget.reset_at // 4 or 8000))
-    dropped = nodes[1:cut]
+    dropped = nodes[1:tail_begins(nodes, config.get("tail_tokens", request.budget.reset_at // 4 or 8000))]
     if any(n.source != "checkpoint" for n in dropped):
-        yield message("ProposeResponse")(progress=f"reading {len(dropped)} messages")
-        edit = proposal.edits.add()
-        edit.replace.span.CopyFrom(message("Span")(**{"from": dropped[0].seq, "to": dropped[-1].seq}))
-        asked, results = collect(dropped, events(session, dropped, call))
-        limit = config.get("max_chars", request.budget.reset_at * 3 // 4 or 24_000)
-        edit.replace.messages.add(role="user", text=render(asked, results, limit))
+        replace = proposal.edits.add().replace
+        replace.span.CopyFrom(message("Span")(**{"from": dropped[0].seq, "to": dropped[-1].seq}))
+        text = render(collect(dropped, events(session, dropped, call)), request.budget.reset_at * 3 // 4 or 24_000)
+        replace.messages.add(role="user", text=text)
     yield message("ProposeResponse")(proposal=proposal)
 
 
@@ -164,86 +154,59 @@ def tail_begins(nodes, tokens):
 
 
 def events(session, nodes, call):
-    """The payloads of the nodes by seq, read page by page."""
+    """The payloads of the nodes by seq, read page by page; an event over a page comes in parts."""
     wanted, found = {n.seq for n in nodes}, {}
-    ask_for = message("ReadEventsRequest")(session=session, after_seq=min(wanted) - 1, before_seq=max(wanted) + 1,
-                                           kinds=sorted({n.kind for n in nodes}))
+    page_of = message("ReadEventsRequest")(session=session, after_seq=min(wanted) - 1, before_seq=max(wanted) + 1)
     while True:
-        page = ask("Session/ReadEvents", ask_for, "ReadEventsResponse", call)
-        for event in page.events:
-            if event.seq in wanted:
-                found[event.seq] = json.loads(event.json or parts(session, event.seq, page.oversize[event.seq], call))
+        page = ask("Session/ReadEvents", page_of, "ReadEventsResponse", call)
+        for event in (e for e in page.events if e.seq in wanted):
+            data = event.json
+            while len(data) < page.oversize.get(event.seq, 0):
+                data += ask("Session/ReadPart", message("ReadPartRequest")(session=session, seq=event.seq, offset=len(data)),
+                            "ReadPartResponse", call).data
+            found[event.seq] = json.loads(data)["message"]
         if not page.more:
             return found
-        ask_for.after_seq = page.events[-1].seq
+        page_of.after_seq = page.events[-1].seq
 
 
-def parts(session, seq, size, call):
-    data = b""
-    while len(data) < size:
-        request = message("ReadPartRequest")(session=session, seq=seq, offset=len(data), max_bytes=2 << 20)
-        data += ask("Session/ReadPart", request, "ReadPartResponse", call).data
-    return data
-
-
-def collect(nodes, payloads):
-    """What was asked, and {title: (kept lines, first lines)} of the results, in order."""
-    asked, results, titles = [], {}, {}
+def collect(nodes, messages):
+    """(title, lines kept) -> first lines, in order: what was asked, and how each result began."""
+    sections, titles = {}, {}
     for node in nodes:
-        said = payloads[node.seq]["message"]
-        text = "".join(b.get("text", "") for b in said.get("blocks", []) if b["kind"] == "text")
-        for block in said.get("blocks", []):
-            if block["kind"] == "tool_call":
-                titles[block["call"]["id"]] = f"{block['call']['name']} {block['call']['arguments'][:200]}".replace("\n", " ")
-        if node.source == "checkpoint" and text.startswith(INTRO):
-            merge(text, asked, results)
-        elif node.source in ("owner", "steer") and text not in asked:
-            asked.append(text)
+        blocks = messages[node.seq].get("blocks", [])
+        text = "".join(b.get("text", "") for b in blocks if b["kind"] == "text")
+        for call in (b["call"] for b in blocks if b["kind"] == "tool_call"):
+            titles[call["id"]] = f"{call['name']} {call['arguments'][:200]}".replace("\n", " ")
+        if node.source == "checkpoint":  # an earlier message of ours
+            for title, body in re.findall(r"^=== (.+) ===\n((?:(?!===).*\n?)*)", text, re.MULTILINE):
+                kept, _, first = body.partition(FIRST)
+                sections[title, tuple(kept.split("\n"))] = first.split("\n")
+        elif node.source in ("owner", "steer"):
+            sections["asked", tuple(text.split("\n"))] = []
         elif node.role == "tool":
-            lines = [NUMBERED.sub("", line) for line in text.splitlines()]
-            add(results, titles.get(node.call_id, "tool"), [x for x in lines if x.startswith(tuple(config["keep"]))],
-                text[:config["head_chars"]].splitlines())
-    return asked, results
+            lines = [NUMBERED.sub("", line) for line in text.split("\n")]
+            kept = tuple(line for line in lines if line.startswith(tuple(config["keep"])))
+            sections[titles.get(node.call_id, "tool"), kept] = text[:config["head_chars"]].split("\n")
+    return sections
 
 
-def add(results, title, kept, first):
-    before = results.pop(title, ([], []))[0]  # the newer stands at the newer place
-    results[title] = (list(dict.fromkeys(before + kept)), first)
-
-
-def merge(text, asked, results):
-    """Takes an earlier message of ours apart again."""
-    blocks = []
-    for line in text.splitlines()[1:]:
-        if TITLE.match(line):
-            blocks.append((TITLE.match(line).group(1), []))
-        elif blocks:
-            blocks[-1][1].append(line)
-    for title, lines in blocks:
-        body = "\n".join(lines).strip("\n")
-        if title == "asked" and body not in asked:
-            asked.append(body)
-        elif title != "asked":
-            kept, _, first = body.partition(FIRST)
-            add(results, title, kept.strip("\n").splitlines(), first.strip("\n").splitlines())
-
-
-def render(asked, results, limit):
-    """The message; where it is too long the oldest first lines go, then the oldest results."""
-    results = list(results.items())
-    blank = 0
+def render(sections, limit):
+    """The message; while it is too long the oldest first lines go, then the oldest results."""
+    sections = [[title, kept, first] for (title, kept), first in sections.items()]
     while True:
-        blocks = [INTRO] + ["=== asked ===\n" + text for text in asked]
-        for i, (title, (kept, first)) in enumerate(results):
-            lines = kept + ([FIRST] + first if first and i >= blank else [])
-            blocks.append("\n".join([f"=== {title} ==="] + lines))
-        text = "\n\n".join(blocks)
-        if len(text) <= limit or not results:
-            return text if len(text) <= limit else text[:limit] + "\n(cut)"
-        if blank < len(results):
-            blank += 1
+        text = INTRO
+        for title, kept, first in sections:
+            lines = [*kept, *([FIRST, *first] if any(first) else [])]
+            text += f"\n=== {title} ===\n" + "\n".join(" " + x if x.startswith("===") else x for x in lines if x)
+        longest = next((s for s in sections if any(s[2])), None)
+        oldest = next((s for s in sections if s[0] != "asked"), None)
+        if len(text) <= limit or not (longest or oldest):
+            return text[:limit]
+        if longest:
+            longest[2] = []
         else:
-            results.pop(next((i for i, r in enumerate(results) if not r[1][0]), 0))
+            sections.remove(oldest)
 
 
 if __name__ == "__main__":

@@ -181,12 +181,12 @@ def collect(nodes, messages):
         if node.source == "checkpoint":  # an earlier message of ours
             for title, body in re.findall(r"^=== (.+) ===\n((?:(?!===).*\n?)*)", text, re.MULTILINE):
                 kept, _, first = body.partition(FIRST)
-                sections[title, tuple(kept.split("\n"))] = first.split("\n")
+                sections[title, tuple(kept.strip("\n").split("\n"))] = first.strip("\n").split("\n")
         elif node.source in ("owner", "steer"):
-            sections["asked", tuple(text.split("\n"))] = []
+            sections["asked", tuple(text.strip("\n").split("\n"))] = []
         elif node.role == "tool":
             lines = [NUMBERED.sub("", line) for line in text.split("\n")]
-            kept = tuple(line for line in lines if line.startswith(tuple(config["keep"])))
+            kept = tuple(line for line in lines if line.startswith(tuple(config["keep"]))) or ("",)
             sections[titles.get(node.call_id, "tool"), kept] = text[:config["head_chars"]].split("\n")
     return sections
 
@@ -198,7 +198,7 @@ def render(sections, limit):
         text = INTRO
         for title, kept, first in sections:
             lines = [*kept, *([FIRST, *first] if any(first) else [])]
-            text += f"\n=== {title} ===\n" + "\n".join(" " + x if x.startswith("===") else x for x in lines if x)
+            text += f"\n=== {title} ===\n" + "\n".join(" " + x if x.startswith("===") else x for x in lines)
         longest = next((s for s in sections if any(s[2])), None)
         oldest = next((s for s in sections if s[0] != "asked"), None)
         if len(text) <= limit or not (longest or oldest):

@@ -256,9 +256,10 @@ type CompactionArmed struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// CompactionDropped takes an armed request back.
+// CompactionDropped takes a request back: the one that the call armed, or, where
+// CallID is "", the one that a person asked for.
 type CompactionDropped struct {
-	CallID string `json:"call_id"`
+	CallID string `json:"call_id,omitempty"`
 	Why    string `json:"why"`
 }
 

@@ -13,6 +13,8 @@ var (
 	ErrConflict = errors.New("session: the log has moved on")
 	// ErrNotFound: no session of that id in the store.
 	ErrNotFound = errors.New("session: not found")
+	// ErrAmbiguous: several sessions have the prefix.
+	ErrAmbiguous = errors.New("session: ambiguous")
 	// ErrLocked: another process owns the session; see LockedError.
 	ErrLocked = errors.New("session: owned by another process")
 	// ErrNewer: the store was written by a newer version.

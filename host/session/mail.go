@@ -2,8 +2,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// ErrNoMail: a batch takes a mail that is not there, or not any more.
+var ErrNoMail = errors.New("session: no such mail")
 
 // Command is what a process asks of the owner of a session.
 type Command string
@@ -27,12 +31,14 @@ type Mail struct {
 // Mailbox is a Store that takes mail for sessions that another process owns.
 type Mailbox interface {
 	// Post leaves mail and returns when it is durable. It needs no ownership and
-	// locks nobody out. ErrNotFound where there is no such session.
+	// locks nobody out. ErrNotFound where there is no such session. It gives the
+	// ID, and Time and From where they are empty.
 	Post(ctx context.Context, id string, m Mail) error
 }
 
 // MailLog is a Log whose owner can see its mail. A mail is there until a Batch
-// that names it in Taken is appended: it is executed exactly once.
+// that names it in Taken is appended: it is executed exactly once. A batch that
+// takes what is not there is refused whole with ErrNoMail.
 type MailLog interface {
 	Log
 	// Mail returns what waits, oldest first. It is cheap where nothing does, so

@@ -67,10 +67,13 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 	}),
 	session.KindCompactionArmed: with(func(s *State, _ session.Event, p session.CompactionArmed) { s.Compaction.Armed = &p }),
 	session.KindCompactionAsked: with(func(s *State, _ session.Event, p session.CompactionAsked) { s.Compaction.Asked = &p }),
-	session.KindCompactionDropped: func(s *State, _ session.Event) error {
+	session.KindCompactionDropped: with(func(s *State, _ session.Event, p session.CompactionDropped) {
+		if p.CallID == "" {
+			s.Compaction.Asked = nil
+			return
+		}
 		s.Compaction.Armed = nil
-		return nil
-	},
+	}),
 	session.KindCompactionEnded: with(func(s *State, e session.Event, p session.CompactionEnded) {
 		c := &s.Compaction
 		c.Count++

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,7 +22,10 @@ type record struct {
 	events   []session.Event
 	snapshot []byte
 	snapHead int64
+	mail     []session.Mail // what waits
+	posted   int64          // id of the newest mail there ever was
 	owned    bool
+	removed  bool
 }
 
 // append writes b, all or nothing.
@@ -38,6 +40,11 @@ func (r *record) append(b session.Batch, now time.Time) (int64, error) {
 	if b.Head != head {
 		return 0, store.Conflict(r.row.ID, b.Head, head)
 	}
+	mail, err := r.without(b.Taken)
+	if err != nil {
+		return 0, fmt.Errorf("session %s: append: %w", r.row.ID, err)
+	}
+	r.mail = mail
 	r.events = append(r.events, events...)
 	for _, e := range events {
 		store.Fold(&r.row, e)
@@ -67,9 +74,11 @@ func (r *record) summary() session.Summary {
 func (r *record) take() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.owned {
-		host, _ := os.Hostname()
-		return &session.LockedError{ID: r.row.ID, Owner: fmt.Sprintf("pid %d on %s", os.Getpid(), host)}
+	switch {
+	case r.removed:
+		return store.NotFound(r.row.ID)
+	case r.owned:
+		return &session.LockedError{ID: r.row.ID, Owner: store.Process()}
 	}
 	r.owned = true
 	return nil

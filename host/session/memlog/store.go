@@ -68,15 +68,41 @@ func (s *Store) View(ctx context.Context, id string) (session.Reader, error) {
 	return &reader{record: r}, nil
 }
 
-// find returns a session that this version can read.
-func (s *Store) find(ctx context.Context, id string) (*record, error) {
+// Remove implements session.Remover.
+func (s *Store) Remove(ctx context.Context, id string) error {
+	r, err := s.get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := r.take(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.removed = true
+	r.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, id)
+	return nil
+}
+
+// get returns the session of that id.
+func (s *Store) get(ctx context.Context, id string) (*record, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	r := s.sessions[id]
-	s.mu.Unlock()
-	if r == nil {
-		return nil, store.NotFound(id)
+	defer s.mu.Unlock()
+	if r := s.sessions[id]; r != nil {
+		return r, nil
+	}
+	return nil, store.NotFound(id)
+}
+
+// find returns a session that this version can read.
+func (s *Store) find(ctx context.Context, id string) (*record, error) {
+	r, err := s.get(ctx, id)
+	if err != nil {
+		return nil, err
 	}
 	events := r.view()
 	return r, store.CheckSchema(id, events[len(events)-1].V)

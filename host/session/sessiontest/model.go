@@ -66,12 +66,23 @@ type model struct {
 	events   []session.Event
 	snap     []byte
 	snapHead int64
+	waiting  []session.Mail
+	posted   int64
 }
 
 func (m *model) append(_ context.Context, b session.Batch) (int64, error) {
 	if b.Head != int64(len(m.events)) {
 		return 0, session.ErrConflict
 	}
+	left := slices.Clone(m.waiting)
+	for _, id := range b.Taken {
+		n := len(left)
+		left = slices.DeleteFunc(left, func(m session.Mail) bool { return m.ID == id })
+		if len(left) == n {
+			return 0, session.ErrNoMail
+		}
+	}
+	m.waiting = left
 	for _, e := range b.Events {
 		e.Seq = int64(len(m.events)) + 1
 		m.events = append(m.events, e)
@@ -81,6 +92,15 @@ func (m *model) append(_ context.Context, b session.Batch) (int64, error) {
 	}
 	return int64(len(m.events)), nil
 }
+
+func (m *model) post(_ context.Context, mail session.Mail) error {
+	m.posted++
+	mail.ID = m.posted
+	m.waiting = append(m.waiting, mail)
+	return nil
+}
+
+func (m *model) mail(context.Context) ([]session.Mail, error) { return m.waiting, nil }
 
 func (m *model) read(_ context.Context, q session.Query) ([]session.Event, error) {
 	var out []session.Event

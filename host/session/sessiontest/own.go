@@ -127,7 +127,7 @@ var owning = []promise{
 	}},
 
 	{"BadID", "an id is 1 to 64 of a-z, 0-9 and -, and not the word last; no other can be created or found", func(k *kit) {
-		for _, id := range []string{"", ".", "..", "../a", "a/b", "a\\b", "A", "a.db", "a b", "ä", "a\x00", "last", strings.Repeat("a", 65)} {
+		for _, id := range badIDs {
 			if _, err := k.store.Create(k.ctx, session.Created{ID: id}); err == nil {
 				k.Errorf("Create takes %q", id)
 			}
@@ -164,3 +164,6 @@ var owning = []promise{
 		k.want(err, session.ErrNewer)
 	}},
 }
+
+// badIDs are ids that no session can have.
+var badIDs = []string{"", ".", "..", "../a", "a/b", "a\\b", "A", "a.db", "a b", "ä", "a\x00", "last", strings.Repeat("a", 65)}

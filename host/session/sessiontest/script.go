@@ -22,19 +22,22 @@ type operation func(ctx context.Context, s subject) string
 // subject is what a script works on.
 type subject interface {
 	append(ctx context.Context, b session.Batch) (int64, error)
+	post(ctx context.Context, m session.Mail) error
+	mail(ctx context.Context) ([]session.Mail, error)
 	read(ctx context.Context, q session.Query) ([]session.Event, error)
 	snapshot(ctx context.Context) ([]byte, int64, error)
 	reopen(ctx context.Context) error
 	summary(ctx context.Context) (session.Summary, error)
 }
 
-// script draws the operations of a run. The head is followed along, so that most
-// appends hit and some miss.
+// script draws the operations of a run. The head is followed along, and so is the
+// mail, so that most appends hit and some miss.
 func script(t *rapid.T) []operation {
-	head := int64(1)
+	head, posted := int64(1), int64(0)
+	waiting := map[int64]bool{}
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) operation {
 		switch rapid.SampledFrom([]string{"append 1", "append 2", "append 3", "append 4", "read 1", "read 2", "read 3",
-			"snapshot", "reopen", "list"}).Draw(t, "do") {
+			"snapshot", "reopen", "list", "post 1", "post 2", "mail"}).Draw(t, "do") {
 		case "append 1", "append 2", "append 3", "append 4":
 			b := session.Batch{Head: head, Events: rapid.SliceOfN(drawEvent, 0, 6).Draw(t, "events")}
 			if rapid.Bool().Draw(t, "snapshots") {
@@ -42,10 +45,20 @@ func script(t *rapid.T) []operation {
 			}
 			if rapid.IntRange(0, 9).Draw(t, "misses") == 0 {
 				b.Head += rapid.Int64Range(-3, 3).Filter(func(n int64) bool { return n != 0 }).Draw(t, "by")
-			} else {
+			}
+			if posted > 0 {
+				b.Taken = rapid.SliceOfN(rapid.Int64Range(1, posted), 0, 2).Draw(t, "taken")
+			}
+			if b.Head == head && take(waiting, b.Taken) {
 				head += int64(len(b.Events))
 			}
 			return doAppend(b)
+		case "post 1", "post 2":
+			posted++
+			waiting[posted] = true
+			return doPost(drawMail.Draw(t, "mail"))
+		case "mail":
+			return doMail
 		case "read 1", "read 2", "read 3":
 			return doRead(drawQuery(t, head))
 		case "snapshot":
@@ -60,8 +73,37 @@ func script(t *rapid.T) []operation {
 func doAppend(b session.Batch) operation {
 	return func(ctx context.Context, s subject) string {
 		head, err := s.append(ctx, b)
-		return fmt.Sprintf("append %d events at %d: head %d%s", len(b.Events), b.Head, head, class(err))
+		return fmt.Sprintf("append %d events at %d, take %v: head %d%s", len(b.Events), b.Head, b.Taken, head, class(err))
 	}
+}
+
+// take removes what is taken from what waits, if all of it does.
+func take(waiting map[int64]bool, taken []int64) bool {
+	for i, id := range taken {
+		if !waiting[id] || slices.Contains(taken[:i], id) {
+			return false
+		}
+	}
+	for _, id := range taken {
+		delete(waiting, id)
+	}
+	return true
+}
+
+func doPost(m session.Mail) operation {
+	return func(ctx context.Context, s subject) string {
+		return fmt.Sprintf("post %+v%s", m, class(s.post(ctx, m)))
+	}
+}
+
+func doMail(ctx context.Context, s subject) string {
+	mail, err := s.mail(ctx)
+	var b strings.Builder
+	fmt.Fprintf(&b, "mail%s", class(err))
+	for _, m := range mail {
+		fmt.Fprintf(&b, "\n\t%d %d %q %q %q", m.ID, m.Time.UnixNano(), m.Command, m.Text, m.From)
+	}
+	return b.String()
 }
 
 func doRead(q session.Query) operation {
@@ -97,7 +139,7 @@ func class(err error) string {
 		return ""
 	}
 	for _, s := range []error{session.ErrConflict, session.ErrNotFound, session.ErrLocked, session.ErrNewer,
-		session.ErrDamaged, fs.ErrClosed, fs.ErrExist} {
+		session.ErrDamaged, session.ErrNoMail, fs.ErrClosed, fs.ErrExist} {
 		if errors.Is(err, s) {
 			return ", " + s.Error()
 		}
@@ -131,6 +173,15 @@ var drawEvent = rapid.Custom(func(t *rapid.T) session.Event {
 
 var payloads = []string{"", "null", `{"reason":"completed"}`, `{"reason":"limit"}`, "\x00", "\xff", `{"text":"🥣"}`, strings.Repeat("long ", 2000)}
 
+var drawMail = rapid.Custom(func(t *rapid.T) session.Mail {
+	return session.Mail{
+		Time:    time.Unix(0, rapid.Int64Range(1, 1<<62).Draw(t, "time")),
+		Command: session.Command(rapid.SampledFrom([]string{"prompt", "steer", "cancel", "compact", ""}).Draw(t, "command")),
+		Text:    rapid.OneOf(rapid.String(), rapid.SampledFrom(payloads)).Draw(t, "text"),
+		From:    rapid.StringN(1, 20, -1).Draw(t, "from"),
+	}
+})
+
 func drawQuery(t *rapid.T, head int64) session.Query {
 	seq := rapid.Int64Range(-2, head+3)
 	return session.Query{
@@ -159,6 +210,14 @@ func birth(id string) session.Created {
 
 func (l *live) append(ctx context.Context, b session.Batch) (int64, error) {
 	return l.log.Append(ctx, b)
+}
+
+func (l *live) post(ctx context.Context, m session.Mail) error {
+	return l.store.(session.Mailbox).Post(ctx, l.log.ID(), m)
+}
+
+func (l *live) mail(ctx context.Context) ([]session.Mail, error) {
+	return l.log.(session.MailLog).Mail(ctx)
 }
 
 func (l *live) read(ctx context.Context, q session.Query) ([]session.Event, error) {

@@ -170,3 +170,48 @@ func BenchmarkStore(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkMail is a look for mail where there is none, as an owner does it
+// several times a second, and a post with the append that takes it.
+func BenchmarkMail(b *testing.B) {
+	s := open(b, b.TempDir())
+	log := create(b, s, "a").(session.MailLog)
+	b.Run("none", func(b *testing.B) {
+		for b.Loop() {
+			if mail, err := log.Mail(b.Context()); err != nil || len(mail) > 0 {
+				b.Fatal(mail, err)
+			}
+		}
+	})
+	b.Run("post", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Post(b.Context(), "a", session.Mail{Command: session.CommandSteer, Text: "look at the tests"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("post and take", func(b *testing.B) {
+		var taken []int64
+		waiting, err := log.Mail(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, m := range waiting {
+			taken = append(taken, m.ID)
+		}
+		for b.Loop() {
+			if err := s.Post(b.Context(), "a", session.Mail{Command: session.CommandCancel}); err != nil {
+				b.Fatal(err)
+			}
+			mail, err := log.Mail(b.Context())
+			if err != nil {
+				b.Fatal(err)
+			}
+			taken = append(taken, mail[len(mail)-1].ID)
+			if _, err := log.Append(b.Context(), session.Batch{Head: 1, Taken: taken}); err != nil {
+				b.Fatal(err)
+			}
+			taken = taken[:0]
+		}
+	})
+}

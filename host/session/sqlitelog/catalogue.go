@@ -107,7 +107,7 @@ func (c *catalogue) do(ctx context.Context, f func(*sql.DB) error) error {
 	c.disconnect()
 	if err = c.try(ctx, f); broken(err) {
 		c.disconnect()
-		removeDB(c.path)
+		_ = removeDB(c.path)
 		err = c.try(ctx, f)
 	}
 	return err

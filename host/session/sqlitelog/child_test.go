@@ -23,6 +23,10 @@ var children = map[string]func(dir string) error{
 	"append":   childAppend,
 	"hold":     childHold,
 	"readonly": childReadOnly,
+	"post":     childPost,
+	"serve":    childServe,
+	"remove":   childRemove,
+	"fill":     childFill,
 }
 
 func TestMain(m *testing.M) {
@@ -167,6 +171,8 @@ func childReadOnly(dir string) error {
 	say("", err)
 	_, err = store.Open(ctx, "a")
 	say("", err)
+	say("", store.Post(ctx, "a", session.Mail{Command: session.CommandCancel}))
+	say("", store.Remove(ctx, "a"))
 	list, err := store.List(ctx)
 	say(len(list), err)
 	view, err := store.View(ctx, "a")

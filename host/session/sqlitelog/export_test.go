@@ -1,6 +1,12 @@
 package sqlitelog
 
-import "io/fs"
+import (
+	"context"
+	"fmt"
+	"io/fs"
+
+	"github.com/tureen-host/tureen/host/session"
+)
 
 // OpenWith is Open with other steps than the shipped ones.
 func OpenWith(dir string, steps fs.FS, version int) (*Store, error) {
@@ -17,4 +23,10 @@ func Acquire(path string) (release func(), err error) {
 		return nil, err
 	}
 	return l.release, nil
+}
+
+// Limit keeps a log's file from growing beyond a number of pages.
+func Limit(l session.Log, pages int) error {
+	_, err := l.(*log).writer.conn.ExecContext(context.Background(), fmt.Sprint("PRAGMA max_page_count = ", pages))
+	return err
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // fault says what an error of the database at path means and what to do. A full
-// disk is syscall.ENOSPC, a file that cannot be written fs.ErrPermission.
+// disk is syscall.ENOSPC, a failed read or write syscall.EIO, a file that cannot be
+// written fs.ErrPermission.
 func fault(path string, err error) error {
 	switch code(err) {
 	case 0:
@@ -29,7 +30,7 @@ func fault(path string, err error) error {
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("%s: %w; another process is writing to it, try again", path, err)
 	case sqlite3.SQLITE_IOERR:
-		return fmt.Errorf("%s: %w, nothing was written; check the disk and its free space", path, err)
+		return fmt.Errorf("%s: %w (%w), nothing was written; check the disk and its free space", path, syscall.EIO, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	suffix    = ".db"
-	suffixNew = ".db.new" // a file that is being made
+	suffix     = ".db"
+	unfinished = ".new" // behind the suffix: a file that is being made
 )
 
 // access is how a database file is opened: a query string for the driver.
@@ -52,7 +52,7 @@ func connect(path string, how access) (*sql.DB, error) {
 // writeFile makes a file of mode 0600 that is complete, and on the medium, from
 // the moment it has its name.
 func writeFile(path string, data []byte) error {
-	temp := path + ".new"
+	temp := path + unfinished
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
@@ -77,11 +77,16 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// removeDB removes a database and what SQLite keeps beside it.
-func removeDB(path string) {
+// removeDB removes a database, as far as it is there, and what SQLite keeps beside
+// it.
+func removeDB(path string) error {
+	var errs []error
 	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
-		os.Remove(name)
+		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
 	}
+	return errors.Join(errs...)
 }
 
 func exists(path string) bool {

@@ -1,6 +1,7 @@
 package sqlitelog_test
 
 import (
+	"database/sql"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -65,6 +66,25 @@ func files(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	return names
+}
+
+// occupy holds the write lock of a database until release.
+func occupy(t *testing.T, path string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec(`BEGIN IMMEDIATE`); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func noLocks(t *testing.T, dir string) {

@@ -1,14 +1,13 @@
 package sqlitelog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/internal/store"
@@ -38,7 +37,11 @@ func (s *Store) List(ctx context.Context) ([]session.Summary, error) {
 		r, known := rows[id]
 		delete(rows, id)
 		if !known || r.Mark != mark || r.Status == store.StatusNewer {
-			if r.Summary, err = s.look(ctx, id, r.Summary); err != nil {
+			r.Summary, err = s.look(ctx, id, r.Summary)
+			if errors.Is(err, session.ErrNotFound) {
+				continue // removed at this moment
+			}
+			if err != nil {
 				return nil, err
 			}
 			r.Mark = mark
@@ -55,8 +58,7 @@ func (s *Store) List(ctx context.Context) ([]session.Summary, error) {
 	return list, nil
 }
 
-// ids reads the names of the session files, and clears away what a Create that
-// was killed left behind.
+// ids reads the names of the session files, and clears away what belongs to none.
 func (s *Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.sessions())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -66,12 +68,9 @@ func (s *Store) ids() ([]string, error) {
 	for _, e := range entries {
 		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && store.CheckID(id) == nil && !e.IsDir() {
 			ids = append(ids, id)
+			continue
 		}
-		if strings.HasSuffix(e.Name(), suffixNew) {
-			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
-				os.Remove(filepath.Join(s.sessions(), e.Name()))
-			}
-		}
+		s.sweep(e)
 	}
 	return ids, nil
 }
@@ -84,8 +83,8 @@ func (s *Store) look(ctx context.Context, id string, known session.Summary) (ses
 		r.Close()
 		return sum, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return known, err
+	if ctx.Err() != nil || errors.Is(err, session.ErrNotFound) {
+		return known, cmp.Or(ctx.Err(), err)
 	}
 	known.ID, known.Status = id, store.StatusDamaged
 	if errors.Is(err, session.ErrNewer) {

@@ -17,30 +17,39 @@ import (
 type reader struct {
 	id, path string
 	db       *sql.DB
+	version  int // of the file's schema, which a newer binary finds behind
 
 	mu     sync.RWMutex // read-held by each query, so that close waits for them
 	closed bool
 }
 
-// openReader opens and checks the file at path. It tells whether its schema is
-// behind; a reader can live with that.
-func (s *Store) openReader(ctx context.Context, id string, how access) (r *reader, behind bool, err error) {
+// openReader opens and checks a session's file. Its schema may be behind.
+func (s *Store) openReader(ctx context.Context, id string, how access) (r *reader, err error) {
 	r = &reader{id: id, path: s.path(id)}
 	if r.db, err = connect(r.path, how); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if behind, err = s.schema.check(ctx, r.db, r.path); err != nil {
+	if r.version, err = s.schema.check(ctx, r.db, r.path); err != nil {
 		r.db.Close()
-		return nil, false, fmt.Errorf("session %s: %w", id, err)
+		return nil, r.unlessRemoved(fmt.Errorf("session %s: %w", id, err))
 	}
-	return r, behind, nil
+	return r, nil
+}
+
+// unlessRemoved returns err, or the truth where the session was removed since it
+// was found.
+func (r *reader) unlessRemoved(err error) error {
+	if !exists(r.path) {
+		return store.NotFound(r.id)
+	}
+	return err
 }
 
 // view opens a session for reading, in a directory that cannot be written too.
 func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, error) {
-	r, _, err := s.openReader(ctx, id, forReading)
+	r, err := s.openReader(ctx, id, forReading)
 	if unwritable(err) && !leftover(s.path(id)) {
-		r, _, err = s.openReader(ctx, id, frozen)
+		r, err = s.openReader(ctx, id, frozen)
 	}
 	if err != nil {
 		return nil, session.Summary{}, err
@@ -48,7 +57,7 @@ func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, 
 	sum, err := r.summary(ctx)
 	if err != nil {
 		r.Close()
-		return nil, sum, err
+		return nil, sum, r.unlessRemoved(err)
 	}
 	return r, sum, nil
 }
@@ -127,15 +136,12 @@ type log struct {
 
 // take opens a session that this process owns.
 func (s *Store) take(ctx context.Context, id string, lock *lock) (*log, error) {
-	r, behind, err := s.openReader(ctx, id, forWriting)
+	r, err := s.openReader(ctx, id, forWriting)
 	if err != nil {
 		return nil, err
 	}
 	l := &log{reader: r, store: s, lock: lock}
-	if behind {
-		err = s.schema.migrate(ctx, r.db)
-	}
-	if err == nil {
+	if err = s.schema.upgrade(ctx, r, s.schema.version); err == nil {
 		l.row, err = r.summary(ctx)
 	}
 	if err == nil {
@@ -175,7 +181,7 @@ func (l *log) Append(ctx context.Context, b session.Batch) (int64, error) {
 		return 0, err
 	}
 	defer done()
-	head, err := l.writer.append(ctx, session.Batch{Head: b.Head, Events: events, Snapshot: b.Snapshot})
+	head, err := l.writer.append(ctx, session.Batch{Head: b.Head, Events: events, Snapshot: b.Snapshot, Taken: b.Taken})
 	if errors.Is(err, session.ErrConflict) {
 		return 0, store.Conflict(l.id, b.Head, head)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/internal/store"
 )
 
 // lock is a held lock file.
@@ -62,8 +63,7 @@ func sign(path string) error {
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname()
-	n, err := fmt.Fprintf(f, "pid %d on %s\n", os.Getpid(), host)
+	n, err := fmt.Fprintln(f, store.Process())
 	return errors.Join(err, f.Truncate(int64(n)), f.Close())
 }
 

@@ -131,7 +131,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 	before := files(t, dir)
 
 	c := start(t, "readonly", dir, uid)
-	for _, want := range []string{"permission denied", "permission denied", "1", "10"} {
+	for _, want := range []string{"permission denied", "permission denied", "permission", "permission denied", "1", "10"} {
 		if got := c.line(t); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

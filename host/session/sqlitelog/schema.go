@@ -1,9 +1,11 @@
 package sqlitelog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -25,7 +27,7 @@ type schema struct {
 	version int
 }
 
-var current = schema{steps: sub(migrations, "migrations"), version: 1}
+var current = schema{steps: sub(migrations, "migrations"), version: 2}
 
 func sub(fsys fs.FS, dir string) fs.FS {
 	s, err := fs.Sub(fsys, dir)
@@ -44,7 +46,7 @@ func (s schema) image(ctx context.Context, first session.Event) ([]byte, error) 
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := s.migrate(ctx, db); err != nil {
+	if err := s.migrate(ctx, db, s.version); err != nil {
 		return nil, err
 	}
 	conn, err := db.Conn(ctx)
@@ -72,32 +74,51 @@ func (s schema) image(ctx context.Context, first session.Event) ([]byte, error) 
 	return image, err
 }
 
-// migrate runs the steps that db has not seen.
-func (s schema) migrate(ctx context.Context, db *sql.DB) error {
+// migrate runs the steps up to version that db has not seen.
+func (s schema) migrate(ctx context.Context, db *sql.DB, version int) error {
 	p, err := goose.NewProvider(goose.DialectSQLite3, db, s.steps, goose.WithLogger(goose.NopLogger()))
 	if err != nil {
 		return fmt.Errorf("read the schema's steps: %w", err)
 	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("bring the schema to version %d: %w", s.version, err)
+	if _, err := p.UpTo(ctx, int64(version)); err != nil {
+		return fmt.Errorf("bring the schema to version %d: %w", version, err)
 	}
 	return nil
 }
 
-// check tells whether the file at path is a log that this version can use, and
-// whether it is behind.
-func (s schema) check(ctx context.Context, db *sql.DB, path string) (behind bool, err error) {
-	var app, version int
+// upgrade brings a file to version where it is behind. Others may be at it too: a
+// step is one transaction, so one of them gets it done and the rest look again.
+func (s schema) upgrade(ctx context.Context, r *reader, version int) error {
+	for r.version < version {
+		err := s.migrate(ctx, r.db, version)
+		now, checkErr := s.check(ctx, r.db, r.path)
+		if checkErr != nil {
+			return fmt.Errorf("session %s: %w", r.id, checkErr)
+		}
+		if now == r.version {
+			return r.fault("upgrade", cmp.Or(err, errStuck))
+		}
+		r.version = now
+	}
+	return nil
+}
+
+var errStuck = errors.New("the schema's steps do not raise its version")
+
+// check returns the schema version of the file at path, if it is a log that this
+// version can use.
+func (s schema) check(ctx context.Context, db *sql.DB, path string) (version int, err error) {
+	var app int
 	row := db.QueryRowContext(ctx, `SELECT application_id, user_version FROM pragma_application_id, pragma_user_version`)
 	if err := row.Scan(&app, &version); err != nil {
-		return false, fault(path, err)
+		return 0, fault(path, err)
 	}
 	switch {
 	case app != applicationID || version == 0:
-		return false, damaged(path, "it is not a session log")
+		return 0, damaged(path, "it is not a session log")
 	case version > s.version:
-		return false, fmt.Errorf("%s: store schema %d, this version knows up to %d (%w); use a newer tureen",
+		return 0, fmt.Errorf("%s: store schema %d, this version knows up to %d (%w); use a newer tureen",
 			path, version, s.version, session.ErrNewer)
 	}
-	return version < s.version, nil
+	return version, nil
 }

@@ -3,6 +3,7 @@ package sqlitelog_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -38,8 +39,9 @@ func TestNewerStoreIsRefused(t *testing.T) {
 // The next schema, as a newer version would bring it.
 func nextSteps(t *testing.T) fs.FS {
 	t.Helper()
-	steps := fstest.MapFS{"00002_next.sql": {Data: []byte(
-		"-- +goose Up\nALTER TABLE events ADD COLUMN extra TEXT;\nPRAGMA user_version = 2;\n")}}
+	next := sqlitelog.Version + 1
+	steps := fstest.MapFS{fmt.Sprintf("%05d_next.sql", next): {Data: fmt.Appendf(nil,
+		"-- +goose Up\nALTER TABLE events ADD COLUMN extra TEXT;\nPRAGMA user_version = %d;\n", next)}}
 	names, err := fs.Glob(sqlitelog.Steps, "*.sql")
 	if err != nil || len(names) != sqlitelog.Version {
 		t.Fatalf("the steps %v lead to version %d (%v)", names, sqlitelog.Version, err)

@@ -65,7 +65,7 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 		lock.release()
 		return nil, store.Exists(id)
 	}
-	removeDB(path) // a log without its file would be taken for the new one's
+	_ = removeDB(path) // a log without its file would be taken for the new one's
 	image, err := s.schema.image(ctx, store.First(created, time.Now()))
 	if err == nil {
 		err = writeFile(path, image)
@@ -76,7 +76,7 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 	}
 	l, err := s.take(ctx, id, lock)
 	if err != nil {
-		removeDB(path)
+		_ = removeDB(path)
 		lock.release()
 		return nil, err
 	}
@@ -86,10 +86,7 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 
 // Open implements session.Store.
 func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
-	if err := s.find(ctx, id); err != nil {
-		return nil, err
-	}
-	lock, err := own(id, s.path(id))
+	lock, err := s.own(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +96,22 @@ func (s *Store) Open(ctx context.Context, id string) (session.Log, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// own takes the lock of a session that is there.
+func (s *Store) own(ctx context.Context, id string) (*lock, error) {
+	if err := s.find(ctx, id); err != nil {
+		return nil, err
+	}
+	lock, err := own(id, s.path(id))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.find(ctx, id); err != nil {
+		lock.release() // removed meanwhile
+		return nil, err
+	}
+	return lock, nil
 }
 
 // View implements session.Store.

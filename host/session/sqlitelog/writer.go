@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/internal/store"
 )
 
 // writer appends over one connection, with its statements prepared. It is not
@@ -65,6 +66,11 @@ func (w *writer) insert(ctx context.Context, b session.Batch) (head int64, err e
 	if head != b.Head {
 		return head, session.ErrConflict
 	}
+	for _, mail := range b.Taken {
+		if err := w.take(ctx, mail); err != nil {
+			return head, err
+		}
+	}
 	for _, e := range b.Events {
 		var op sql.NullString
 		var at session.Op
@@ -82,6 +88,18 @@ func (w *writer) insert(ctx context.Context, b session.Batch) (head int64, err e
 		_, err = w.snapshot.ExecContext(ctx, head, b.Snapshot)
 	}
 	return head, err
+}
+
+// take removes a mail.
+func (w *writer) take(ctx context.Context, mail int64) error {
+	res, err := w.conn.ExecContext(ctx, `DELETE FROM mail WHERE id = ?`, mail)
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); n == 1 || err != nil {
+		return err
+	}
+	return store.NoMail(mail)
 }
 
 func (w *writer) close() {

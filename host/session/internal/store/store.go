@@ -1,5 +1,5 @@
 // Package store holds what every session.Store does alike: the rule for ids, the
-// stamping of a batch, the fold of a Summary and the search by prefix.
+// stamping of a batch and of a mail, the fold of a Summary and the search by prefix.
 package store
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,12 @@ func Conflict(id string, want, found int64) error {
 	return fmt.Errorf("session %s: batch made for head %d, log is at %d (%w); read on from there", id, want, found, session.ErrConflict)
 }
 
+// NoMail is the error of a batch that takes a mail which is not there.
+func NoMail(mail int64) error {
+	return fmt.Errorf("batch takes mail %d: it does not wait, or not any more (%w), nothing was written; read the mail again",
+		mail, session.ErrNoMail)
+}
+
 // CheckSchema refuses a log whose newest event has a payload version that this
 // binary does not know.
 func CheckSchema(id string, v int) error {
@@ -80,9 +87,8 @@ func Stamp(b session.Batch, now time.Time) ([]session.Event, error) {
 		if e.Time.IsZero() {
 			e.Time = now
 		}
-		if !storable(e.Time) {
-			return nil, fmt.Errorf("event %d of the batch (%s): time %s cannot be stored; want a year from 1678 to 2261",
-				i, e.Kind, e.Time.Format(time.RFC3339))
+		if err := storable(e.Time); err != nil {
+			return nil, fmt.Errorf("event %d of the batch (%s): %w", i, e.Kind, err)
 		}
 		e.Seq = b.Head + int64(i) + 1
 		e.Time = e.Time.Round(0).UTC()
@@ -104,8 +110,33 @@ var (
 	latest   = time.Unix(0, math.MaxInt64)
 )
 
-// storable tells whether t is a number of nanoseconds since 1970.
-func storable(t time.Time) bool { return t.After(earliest) && t.Before(latest) }
+// storable refuses what is no number of nanoseconds since 1970.
+func storable(t time.Time) error {
+	if t.After(earliest) && t.Before(latest) {
+		return nil
+	}
+	return fmt.Errorf("time %s cannot be stored; want a year from 1678 to 2261", t.Format(time.RFC3339))
+}
+
+// StampMail returns m ready to be stored: its time in UTC, now where it has none,
+// and from this process where it names no other.
+func StampMail(m session.Mail, now time.Time) (session.Mail, error) {
+	if m.Time.IsZero() {
+		m.Time = now
+	}
+	if err := storable(m.Time); err != nil {
+		return m, fmt.Errorf("mail %q: %w", m.Command, err)
+	}
+	m.Time = m.Time.Round(0).UTC()
+	m.From = cmp.Or(m.From, Process())
+	return m, nil
+}
+
+// Process names this process as an owner or a sender of mail.
+func Process() string {
+	host, _ := os.Hostname()
+	return fmt.Sprintf("pid %d on %s", os.Getpid(), host)
+}
 
 // First makes the event that a log begins with. A zero created.Time becomes now.
 func First(created session.Created, now time.Time) session.Event {
@@ -183,5 +214,5 @@ func ambiguous(prefix string, ids []string) error {
 	if n := len(ids) - named; n > 0 {
 		ids, more = ids[:named], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("several sessions begin with %q: %s%s; give more of the id", prefix, strings.Join(ids, ", "), more)
+	return fmt.Errorf("several sessions begin with %q: %s%s (%w); give more of the id", prefix, strings.Join(ids, ", "), more, session.ErrAmbiguous)
 }

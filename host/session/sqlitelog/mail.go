@@ -1,0 +1,120 @@
+package sqlitelog
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/internal/store"
+)
+
+// mailVersion is the first schema that has mail. Post brings a file so far and no
+// further: that adds a table, which an older owner at work does not notice.
+const mailVersion = 2
+
+// patience is how long Post waits for the file to be free.
+const patience = 5 * time.Second
+
+// Post implements session.Mailbox. It waits for a busy writer, at most five
+// seconds.
+func (s *Store) Post(ctx context.Context, id string, m session.Mail) error {
+	if err := s.find(ctx, id); err != nil {
+		return err
+	}
+	m, err := store.StampMail(m, time.Now())
+	if err != nil {
+		return fmt.Errorf("session %s: leave mail: %w", id, err)
+	}
+	r, err := s.openReader(ctx, id, forWriting)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := s.schema.upgrade(ctx, r, mailVersion); err != nil {
+		return err
+	}
+	if err = r.post(ctx, m); err != nil {
+		err = r.fault("leave mail", err)
+	}
+	return r.unlessRemoved(err) // and the mail with it
+}
+
+// post writes a mail in one transaction. Only the wait for its turn is cut by ctx:
+// the outcome is always known.
+func (r *reader) post(ctx context.Context, m session.Mail) error {
+	conn, err := r.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := squeezeIn(ctx, conn); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	_, err = conn.ExecContext(ctx, `INSERT INTO mail (time, command, text, sender) VALUES (?, ?, ?, ?)`,
+		m.Time.UnixNano(), string(m.Command), m.Text, m.From)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, `COMMIT`)
+	}
+	if err != nil {
+		_, _ = conn.ExecContext(ctx, `ROLLBACK`) // SQLite may have done so by itself
+	}
+	return err
+}
+
+// squeezeIn begins a transaction beside a writer that may append without a pause.
+// SQLite would look every tenth of a second whether the file is free and miss all
+// the moments when it is.
+func squeezeIn(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, `PRAGMA busy_timeout = 0`); err != nil {
+		return err
+	}
+	giveUp := time.Now().Add(patience)
+	for {
+		_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`)
+		if err == nil {
+			_, err = conn.ExecContext(ctx, `PRAGMA busy_timeout = 5000`) // for the commit
+		}
+		if code(err) != sqlite3.SQLITE_BUSY || time.Now().After(giveUp) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Mail implements session.MailLog. Where nothing waits it is the search of an
+// empty table, which costs no more than asking whether anything changed.
+func (l *log) Mail(ctx context.Context) ([]session.Mail, error) {
+	done, err := l.use()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := l.db.QueryContext(ctx, `SELECT id, time, command, text, sender FROM mail ORDER BY id`)
+	if err != nil {
+		return nil, l.fault("read the mail", err)
+	}
+	defer rows.Close()
+	var mail []session.Mail
+	for rows.Next() {
+		var m session.Mail
+		var nanos int64
+		if err := rows.Scan(&m.ID, &nanos, &m.Command, &m.Text, &m.From); err != nil {
+			return nil, l.fault("read the mail", err)
+		}
+		m.Time = time.Unix(0, nanos).UTC()
+		mail = append(mail, m)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, l.fault("read the mail", err)
+	}
+	return mail, nil
+}

@@ -1,0 +1,87 @@
+// Package measure runs the cases of the bench, a round at a time, and turns each
+// into figures.
+package measure
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tureen-host/tureen/cmd/bench/internal/endpoint"
+	"github.com/tureen-host/tureen/cmd/bench/internal/lab"
+)
+
+// Round holds the figures of one round by their names: times in milliseconds,
+// sizes in bytes.
+type Round map[string]float64
+
+// Plan says how much is measured.
+type Plan struct {
+	Steps  []int // of the step runs, ascending, at least two; floors are compared at the second
+	Resets int   // compactions in a run of a strategy
+	Starts int   // starts and resumes that are timed
+}
+
+// Usual is the number of steps at which figures are compared.
+func (p Plan) Usual() int { return p.Steps[1] }
+
+// Long is the greatest number of steps.
+func (p Plan) Long() int { return p.Steps[len(p.Steps)-1] }
+
+// Bench measures in a lab. It is not safe for concurrent use: whatever runs beside
+// a measurement spoils it.
+type Bench struct {
+	Lab  *lab.Lab
+	Plan Plan
+	Tell func(string) // hears of each case that begins
+}
+
+// Round runs each case once, floors and Tureen by turns.
+func (b *Bench) Round(ctx context.Context) (Round, error) {
+	r := Round{}
+	cases := []struct {
+		name string
+		run  func(context.Context, Round) error
+	}{
+		{"floors", b.floors},
+		{"read steps", b.readSteps},
+		{"floors with shell steps", b.shellFloors},
+		{"shell steps", b.shellSteps},
+		{"resume", b.resume},
+		{"a long log under an even surface", b.even},
+		{"notesoup resets", b.notesoup},
+		{"summary compactions", b.summary},
+	}
+	for _, c := range cases {
+		b.Tell(c.name)
+		if err := c.run(ctx, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return r, nil
+}
+
+// smallFile and largeFile are the lines of a file that a read step reads: about
+// 600 bytes and 8 KB.
+const (
+	smallFile = 12
+	largeFile = 160
+)
+
+// wide is a window that no run fills.
+const wide = 8 << 20
+
+var shellCall = endpoint.Call{Name: "shell", Arguments: `{"description":"do nothing","command":"true"}`}
+
+func readCall(path string) endpoint.Call {
+	return endpoint.Call{Name: "read", Arguments: fmt.Sprintf(`{"file_path":%q}`, path)}
+}
+
+// inSandbox gives a case a sandbox of its own.
+func (b *Bench) inSandbox(do func(*lab.Sandbox) error) error {
+	box, err := b.Lab.Sandbox()
+	if err != nil {
+		return err
+	}
+	defer box.Close()
+	return do(box)
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/tureen-host/tureen/cmd/bench/internal/measure"
+)
+
+// unit says how a figure is shown: of is its unit in a Round.
+type unit struct {
+	of, shown string
+	divisor   float64
+	digits    int
+}
+
+var (
+	millis    = unit{"ms", "ms", 1, 2}
+	micros    = unit{"ms", "µs", 0.001, 2}
+	megabytes = unit{"bytes", "MB", 1 << 20, 1}
+	kilobytes = unit{"bytes", "KB", 1 << 10, 2}
+	count     = unit{"count", "", 1, 0}
+)
+
+func (u unit) text(n Number) string {
+	v := float64(n)
+	if math.IsNaN(v) {
+		return "?"
+	}
+	digits := u.digits
+	if digits == 0 && v != math.Trunc(v) {
+		digits = 2
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.*f %s", digits, v/u.divisor, u.shown))
+}
+
+// Table writes the rows for people, then the steps by their number.
+func Table(w io.Writer, rows []Row, rounds []measure.Round, plan measure.Plan) error {
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tab, "WHAT\tTUREEN\tAGAINST\t\tVALUE\tBUDGET\tVERDICT")
+	for _, r := range rows {
+		base := ""
+		if r.Base != nil {
+			base = r.rule.unit.text(*r.Base)
+		}
+		budget := ""
+		if r.Limit != nil {
+			budget = "≤ " + r.limit(*r.Limit)
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.What, r.rule.unit.text(r.Figure), base, r.Of, r.limit(r.Value), budget, r.Verdict)
+	}
+	fmt.Fprintln(tab, "\t\t\t\t\t\t")
+	fmt.Fprintln(tab, "STEPS\tREAD P50\tREAD P99\t\tSHELL P50\tSHELL P99\t")
+	for _, n := range plan.Steps {
+		fmt.Fprintf(tab, "%d", n)
+		for _, figure := range []string{"read.%d.p50", "read.%d.p99", "", "shell.%d.p50", "shell.%d.p99"} {
+			text := ""
+			if figure != "" {
+				text = millis.text(over(rounds, "tureen."+fmt.Sprintf(figure, n)))
+			}
+			fmt.Fprint(tab, "\t"+text)
+		}
+		fmt.Fprintln(tab, "\t")
+	}
+	if err := tab.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\n%s\nTimes differ between machines and hours; only what was measured in one run can be compared. Under 1.3 times is no difference.\n", Absent)
+	return err
+}
+
+// limit shows a value in the terms of the comparison.
+func (r Row) limit(v Number) string {
+	if r.rule.by == ratio {
+		return unit{digits: 2, divisor: 1, shown: "×"}.text(v)
+	}
+	return r.rule.unit.text(v)
+}
+
+func over(rounds []measure.Round, name string) Number {
+	var all []float64
+	for _, r := range rounds {
+		all = append(all, at(r, name))
+	}
+	return Number(measure.Median(all))
+}

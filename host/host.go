@@ -43,30 +43,36 @@ type Config struct {
 // Host runs one session. Close it.
 type Host struct {
 	Config
-	Agent  *agent.Agent
-	log    session.Log
-	model  *model
-	plugs  *pluginhost.Supervisor
-	opened []*pluginhost.Instance
-	lent   atomic.Pointer[agent.Agent] // what plugins reach, once it is open
+	Agent    *agent.Agent
+	log      session.Log
+	model    *model
+	plugs    *pluginhost.Supervisor
+	opened   []*pluginhost.Instance
+	strategy agent.Strategy              // zero = none
+	lent     atomic.Pointer[agent.Agent] // what plugins reach, once it is open
 }
 
 // Create makes a session and opens it. title is its first prompt.
 func Create(ctx context.Context, c Config, title string) (*Host, error) {
 	created := session.Created{ID: strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()), Workspace: c.Workspace,
 		Profile: c.Profile.Name, Strategy: c.Profile.Compaction.Strategy, Title: headline(title), Time: time.Now().UTC()}
-	return open(ctx, c, func(ctx context.Context) (session.Log, error) { return c.Store.Create(ctx, created) })
+	return open(ctx, c, nil, func(ctx context.Context) (session.Log, error) { return c.Store.Create(ctx, created) })
 }
 
-// Resume takes a session that exists. What a crash left open is closed first.
+// Resume takes a session that exists, before anything is started. What a crash
+// left open is closed first.
 func Resume(ctx context.Context, c Config, id string) (*Host, error) {
-	return open(ctx, c, func(ctx context.Context) (session.Log, error) { return c.Store.Open(ctx, id) })
+	log, err := c.Store.Open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, c, log, nil)
 }
 
-// open starts model and plugins side by side, then takes the session, so that a
-// bad profile leaves no session behind.
-func open(ctx context.Context, c Config, take func(context.Context) (session.Log, error)) (*Host, error) {
-	h := &Host{Config: c}
+// open starts model and plugins side by side. A session is made last, so that a bad
+// profile leaves none behind; log is one that is taken already, nil for none.
+func open(ctx context.Context, c Config, log session.Log, create func(context.Context) (session.Log, error)) (*Host, error) {
+	h := &Host{Config: c, log: log}
 	ready := false
 	defer func() {
 		if !ready {
@@ -92,11 +98,15 @@ func open(ctx context.Context, c Config, take func(context.Context) (session.Log
 	if err != nil {
 		return nil, err
 	}
-	log, err := take(ctx)
-	if err != nil {
+	if h.strategy, err = h.chosen(); err != nil {
 		return nil, err
 	}
-	h.log = crash.guard(log)
+	if h.log == nil {
+		if h.log, err = create(ctx); err != nil {
+			return nil, err
+		}
+	}
+	h.log = crash.guard(h.log)
 	if h.Agent, err = h.newAgent(ctx, budget); err != nil {
 		return nil, err
 	}
@@ -159,7 +169,7 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: budget}
 	o := agent.Options{Log: h.log, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
 		Persona: persona(h.Profile.Prompt), Budget: budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
-		Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
+		Strategy: h.strategy, Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
 		Opened: session.Opened{Version: h.Version, Resumed: opening.Resumed}}
 	var tools []tool.Provider
 	var hooks []hook.Hooks
@@ -184,15 +194,12 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 	if o.Tools, err = tool.NewRegistry(ctx, h.ID(), tools); err != nil {
 		return nil, err
 	}
-	if o.Strategy, err = h.strategy(); err != nil {
-		return nil, err
-	}
 	o.Hooks = hook.NewChain(h.Logger, hooks...)
 	return agent.Open(ctx, o)
 }
 
-// strategy is the last plugin's, where the profile chose one.
-func (h *Host) strategy() (agent.Strategy, error) {
+// chosen is the strategy of the last plugin, where the profile chose one.
+func (h *Host) chosen() (agent.Strategy, error) {
 	name := h.Profile.Compaction.Strategy
 	if name == StrategyNone {
 		return agent.Strategy{}, nil

@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/llm/openai"
 	"github.com/tureen-host/tureen/host/llm/scripted"
+	"github.com/tureen-host/tureen/host/profile"
 )
 
 // model is the profile's model, ready to be asked.
@@ -18,32 +20,80 @@ type model struct {
 
 // newModel reaches the endpoint, or starts the scripted one on loopback.
 func newModel(ctx context.Context, c Config) (*model, error) {
-	want := c.Profile.Model
-	m := &model{}
-	cfg := openai.Config{Provider: want.Provider, BaseURL: want.BaseURL, Model: want.Name, ContextWindow: want.ContextWindow,
-		MaxOutputTokens: want.MaxOutputTokens, Quirk: want.Quirk}
-	switch want.Provider {
-	case "scripted":
-		server, err := scripted.Serve(context.WithoutCancel(ctx), scripted.Options{Model: want.Name, ContextWindow: want.ContextWindow, MaxOutputTokens: want.MaxOutputTokens, Agent: scripted.Rules{}})
-		if err != nil {
-			return nil, fmt.Errorf("start the scripted model: %w", err)
-		}
-		m.server, cfg.BaseURL, cfg.Quirk = server, server.BaseURL(), "scripted"
-	default:
-		if want.APIKeyEnv != "" {
-			cfg.APIKey, cfg.APIKeyEnv = c.Env(want.APIKeyEnv), want.APIKeyEnv
-		}
+	cfg, server, err := endpoint(ctx, c.Profile.Model, c.Env)
+	if err != nil {
+		return nil, err
 	}
+	if cfg.APIKey == "" && strings.TrimSuffix(cfg.BaseURL, "/") == openai.DefaultBaseURL {
+		return nil, keyless(c.Profile)
+	}
+	m := &model{server: server}
 	client, err := openai.New(cfg)
 	if err == nil {
 		m.Model = client
 		m.info, err = client.Info(ctx)
+	} else {
+		err = refused(c.Profile, err)
 	}
 	if err != nil {
 		m.close()
 		return nil, err
 	}
 	return m, nil
+}
+
+// refused is why the adapter does not take what the profile, or the variable that
+// it names, says.
+func refused(p *profile.Profile, err error) error {
+	found, hint, _ := strings.Cut(err.Error(), "; ")
+	problem := p.Problem("model", found)
+	problem.Hint = hint
+	return problem
+}
+
+// keyless is why the default endpoint is not asked without a key.
+func keyless(p *profile.Profile) error {
+	found := "no variable is named"
+	if name := p.Model.APIKeyEnv; name != "" {
+		found = "$" + name + " is not set"
+	}
+	problem := p.Problem("model.api_key_env", found+", and "+openai.DefaultBaseURL+" asks for a key")
+	problem.Hint = "set it, or name another server with OPENAI_BASE_URL or --base-url; -P demo needs neither"
+	return problem
+}
+
+// endpoint says whom to ask. The server is the scripted model's, else nil; the
+// caller closes it.
+func endpoint(ctx context.Context, want profile.Model, env func(string) string) (openai.Config, *scripted.Server, error) {
+	cfg := openai.Config{Provider: want.Provider, BaseURL: want.BaseURL, Model: want.Name, ContextWindow: want.ContextWindow,
+		MaxOutputTokens: want.MaxOutputTokens, Quirk: want.Quirk}
+	if want.Provider != "scripted" {
+		if want.APIKeyEnv != "" {
+			cfg.APIKey, cfg.APIKeyEnv = env(want.APIKeyEnv), want.APIKeyEnv
+		}
+		return cfg, nil, nil
+	}
+	server, err := scripted.Serve(context.WithoutCancel(ctx), scripted.Options{Model: want.Name, ContextWindow: want.ContextWindow, MaxOutputTokens: want.MaxOutputTokens, Agent: scripted.Rules{}})
+	if err != nil {
+		return cfg, nil, fmt.Errorf("start the scripted model: %w", err)
+	}
+	cfg.BaseURL, cfg.Quirk = server.BaseURL(), "scripted"
+	return cfg, server, nil
+}
+
+// Probe asks the endpoint of a profile for its models and makes one tiny request.
+func Probe(ctx context.Context, p *profile.Profile, env func(string) string) (openai.ProbeResult, error) {
+	cfg, server, err := endpoint(ctx, p.Model, env)
+	if err != nil {
+		return openai.ProbeResult{}, err
+	}
+	if server != nil {
+		defer server.Close()
+	}
+	if _, err := openai.New(cfg); err != nil {
+		return openai.ProbeResult{}, refused(p, err)
+	}
+	return openai.Probe(ctx, cfg, p.Model.Effort, p.Model.Params)
 }
 
 func (m *model) close() error {

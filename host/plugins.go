@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/llm"
@@ -49,7 +50,10 @@ func pluginSpecs(c Config) ([]pluginhost.Spec, error) {
 func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
 	spec, err := pluginhost.Resolve(row.Use, c.Self)
 	if err != nil {
-		return spec, c.Profile.Problem(row.Key, err.Error())
+		found, hint, _ := strings.Cut(err.Error(), "; ")
+		p := c.Profile.Problem(row.Key, found)
+		p.Hint = hint
+		return spec, p
 	}
 	spec.Config, spec.OnFailure, spec.UserEnv = row.Config, row.OnFailure, row.Use == userEnv
 	spec.Origin = c.Profile.Origin(row.Key).String()

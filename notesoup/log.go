@@ -11,28 +11,39 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// recentResults is how many of the newest tool results are looked through for
-// write receipts.
-const recentResults = 200
+// Bounds of the search for write receipts: how many of the newest calls are looked
+// at, and how many results after a call's start may be those of calls beside it.
+const (
+	recentCalls = 200
+	besideCalls = 16
+)
 
-// newest yields the events of the kinds, the newest first, in pages of a few:
-// mostly the first ones are enough, and payloads may be big.
-func newest(ctx context.Context, log session.Access, page int, after int64, kinds ...session.Kind) iter.Seq2[session.Event, error] {
+// paged yields what a query selects in pages of its Limit: mostly the first ones
+// are enough, and payloads may be big.
+func paged(ctx context.Context, log session.Access, q session.Query) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		q := session.Query{Kinds: kinds, After: after, Reverse: true, Limit: page}
 		for {
 			n := 0
 			for e, err := range log.Events(ctx, q) {
 				if !yield(e, err) || err != nil {
 					return
 				}
-				n, q.Before = n+1, e.Seq
+				if n++; q.Reverse {
+					q.Before = e.Seq
+				} else {
+					q.After = e.Seq
+				}
 			}
-			if n < page {
+			if n < q.Limit {
 				return
 			}
 		}
 	}
+}
+
+// newest yields the events of the kinds, the newest first.
+func newest(ctx context.Context, log session.Access, page int, after int64, kinds ...session.Kind) iter.Seq2[session.Event, error] {
+	return paged(ctx, log, session.Query{Kinds: kinds, After: after, Reverse: true, Limit: page})
 }
 
 // adopt finds the window that the log is in and the seq at which it begins (N2,
@@ -41,7 +52,7 @@ func newest(ctx context.Context, log session.Access, page int, after int64, kind
 // false where the record is lost. Notes are not read. A zero Window means that
 // there has been none.
 func adopt(ctx context.Context, log session.Access) (w Window, since int64, kept bool, err error) {
-	for e, err := range newest(ctx, log, 4, 0, session.KindRecord, session.KindCompactionEnded) {
+	for e, err := range newest(ctx, log, 2, 0, session.KindRecord, session.KindCompactionEnded) {
 		if err != nil {
 			return Window{}, 0, false, fmt.Errorf("notesoup: find the window in the log: %w", err)
 		}
@@ -94,29 +105,59 @@ func fromSystem(ctx context.Context, log session.Access) (Window, int64, bool, e
 }
 
 // receipts are the first lines of the newest write results since a seq, oldest
-// first.
+// first. Calls are found by their starts, which are small: of the results, which
+// may be big, only those of writes are read.
 func receipts(ctx context.Context, log session.Access, since int64) ([]string, error) {
 	var lines []string
 	seen := 0
-	for e, err := range newest(ctx, log, 20, since, session.KindToolResult) {
+	for e, err := range newest(ctx, log, 100, since, session.KindToolStarted) {
 		if err != nil {
-			return nil, fmt.Errorf("notesoup: find the receipts in the log: %w", err)
+			return nil, fmt.Errorf("notesoup: find the writes in the log: %w", err)
 		}
-		if seen++; seen > recentResults {
+		if seen++; seen > recentCalls {
 			break
 		}
-		r, err := session.Decode[session.ToolResult](e)
-		if err != nil || r.Message == nil || r.Message.IsError || r.Name != "notes_write" && r.Name != "notes_edit" {
+		call, err := session.Decode[session.ToolStarted](e)
+		if err != nil || call.Name != "notes_write" && call.Name != "notes_edit" {
 			continue
 		}
-		line, _, _ := strings.Cut(r.Message.Text(), "\n")
-		lines = append(lines, fmt.Sprintf("seq=%d %s", e.Seq, line))
-		if len(lines) == MaxReceipts {
+		line, err := receipt(ctx, log, e.Seq, call.CallID)
+		if err != nil {
+			return nil, fmt.Errorf("notesoup: find the receipt of call %q in the log: %w", call.CallID, err)
+		}
+		if line == "" {
+			continue
+		}
+		if lines = append(lines, line); len(lines) == MaxReceipts {
 			break
 		}
 	}
 	slices.Reverse(lines)
 	return lines, nil
+}
+
+// receipt is the first line of the result of a call that was started at a seq, ""
+// where it failed or has none. Writes run alone, so that it is mostly the first
+// result after the start.
+func receipt(ctx context.Context, log session.Access, started int64, id string) (string, error) {
+	n := 0
+	for e, err := range paged(ctx, log, session.Query{Kinds: []session.Kind{session.KindToolResult}, After: started, Limit: 1}) {
+		if err != nil {
+			return "", err
+		}
+		r, err := session.Decode[session.ToolResult](e)
+		if err == nil && r.Message != nil && r.Message.CallID == id {
+			if r.Message.IsError {
+				return "", nil
+			}
+			line, _, _ := strings.Cut(r.Message.Text(), "\n")
+			return fmt.Sprintf("seq=%d %s", e.Seq, line), nil
+		}
+		if n++; n == besideCalls {
+			break
+		}
+	}
+	return "", nil
 }
 
 // owning are the owner's words of the turn that is under way, oldest first, or of

@@ -117,6 +117,65 @@ func TestN1_N16_N17_ResetReplacesEverythingBehindNode0(t *testing.T) {
 	}
 }
 
+// watched notes what is read of a log.
+type watched struct {
+	session.Access
+	read []session.Event
+}
+
+func (w *watched) Events(ctx context.Context, q session.Query) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range w.Access.Events(ctx, q) {
+			w.read = append(w.read, e)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestN6_ReceiptsAreTheNewestWritesThatWentWell(t *testing.T) {
+	t.Parallel()
+	d := sit(t)
+	s := d.strategy(notesoup.Config{})
+	d.Open(s)
+	d.work("go", 1)
+	d.note("before", "in the window before\n")
+	d.Compact(s, d.Input(session.TriggerPressure))
+	d.note("first", "one too many\n")
+	for i := range notesoup.MaxReceipts {
+		d.note(fmt.Sprint("note", i), "text\n")
+		d.work(fmt.Sprint("go on ", i), 10)
+	}
+	d.Assistant("", llm.ToolCall{ID: "bad", Name: "notes_edit", Arguments: "{}"})
+	d.Result("bad", "notes_edit", "error: no such note", true)
+	d.Assistant("", llm.ToolCall{ID: "beside", Name: "read", Arguments: "{}"}, llm.ToolCall{ID: "last", Name: "notes_edit", Arguments: "{}"})
+	d.Result("beside", "read", "ok notes_write path=forged", false)
+	d.Result("last", "notes_edit", "ok notes_edit path=last.md\nmore", false)
+	in := d.Input(session.TriggerPressure)
+	log := &watched{Access: in.Access}
+	in.Access = log
+	_, saved, _ := strings.Cut(d.Compact(s, in).Boot, "\nSaved in the previous window\n")
+	lines := strings.Split(strings.TrimSpace(saved), "\n")
+	if len(lines) != notesoup.MaxReceipts+1 {
+		t.Fatalf("%d lines: %s", len(lines), saved)
+	}
+	for i, want := range []string{"note1.md", "note2.md", "note3.md", "note4.md", "last.md"} {
+		if !strings.Contains(lines[i], want) || !strings.HasPrefix(lines[i], "- seq=") {
+			t.Errorf("receipt %d is %q, want one of %s", i, lines[i], want)
+		}
+	}
+	results := 0
+	for _, e := range log.read {
+		if e.Kind == session.KindToolResult {
+			results++
+		}
+	}
+	if want := notesoup.MaxReceipts + 2; results != want { // of the writes, the failed one and the one beside the last
+		t.Errorf("%d results were read, want %d", results, want)
+	}
+}
+
 func TestN2_BootIsFrozenThroughEditsAndResume(t *testing.T) {
 	t.Parallel()
 	d := sit(t)

@@ -27,6 +27,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/agent", "compaction host/hook host/llm host/prompt host/session host/session/fold host/tool"},
 	{"host/pluginhost", "compaction host/hook host/llm host/prompt host/session host/tool plugins/sdk proto/tureen/plugin/v1"},
 	{"host/profile", "compaction"},
+	{"host/profile/trust", "host/profile"},
 	{"host/hook", "host/llm host/session host/tool"},
 	{"host/prompt", "host/llm host/session host/tool"},
 	{"host/tool", "host/llm host/session"},

@@ -18,8 +18,9 @@ const grace = 10 * time.Second
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go watchSignals(cancel)
-	// A reader that went away must not end the run: writes fail instead.
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	// A reader that went away and a limit of file sizes must not end the process:
+	// writes fail instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 	os.Exit(cli.Main(ctx, os.Args[1:]))
 }
 

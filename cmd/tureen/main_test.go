@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,13 @@ import (
 // binary is the program under test, built once for all tests of this package.
 var binary string
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == faultyArgument {
+		serveFaulty(os.Args[2])
+		return
+	}
+	os.Exit(testMain(m))
+}
 
 func testMain(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "tureen-bin-")
@@ -144,7 +151,11 @@ func (s *sandbox) run(t *testing.T, args ...string) outcome {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("tureen %s: %v", strings.Join(args, " "), err)
 	}
-	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	o := outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	if slices.Contains(args, "stream-json") {
+		checkStream(t, o.stdout)
+	}
+	return o
 }
 
 // ok calls the program and fails unless it exits with 0.

@@ -161,31 +161,43 @@ use = "shell"
 use = "notesoup"
 `
 
-// planned is a user whose working directory holds what a plan reads, with the
-// plan's model on loopback.
-type planned struct {
+// crew is a user whose runs are killed, and what they work at.
+type crew struct {
 	*sandbox
+	flags []string // of run and resume
+	task  string
+	files []string // what may be in the working directory, nil = anything
+	// Of a plan only, nil otherwise: the model on loopback.
 	plan   *plan
 	server *scripted.Server
 }
 
-func newPlanned(t testing.TB, u *sandbox, replies []scripted.Reply) *planned {
+func (c *crew) run() []string {
+	return append(append([]string{"run", "-q", "-o", "stream-json"}, c.flags...), c.task)
+}
+
+func (c *crew) resume(id string, prompt ...string) []string {
+	return append(append([]string{"resume", id, "-q", "-o", "stream-json"}, c.flags...), prompt...)
+}
+
+// planned is a crew whose working directory holds what a plan reads.
+func planned(t testing.TB, u *sandbox, replies []scripted.Reply) *crew {
 	t.Helper()
-	long := func(name string) string {
+	long := func(name string, bytes int) string {
 		var b strings.Builder
-		for i := 0; b.Len() < 34_000; i++ {
+		for i := 0; b.Len() < bytes; i++ {
 			fmt.Fprintf(&b, "Line %d of %s says what a line of a long file says.\n", i, name)
 		}
 		return b.String()
 	}
 	for name, text := range map[string]string{
-		"a.md": "alpha\n", "b.md": "beta\n", "c.md": "gamma\n", "big1.md": long("big1.md"), "big2.md": long("big2.md"), "crash.toml": crashProfile,
+		"a.md": "alpha\n", "b.md": "beta\n", "c.md": "gamma\n", "big1.md": long("big1.md", 45_000), "big2.md": long("big2.md", 25_000), "crash.toml": crashProfile,
 	} {
 		if err := os.WriteFile(u.path("work", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := &planned{sandbox: u, plan: &plan{replies: replies}}
+	p := &crew{sandbox: u, flags: []string{"-P", "crash.toml"}, task: "Work the plan off.", files: planFiles, plan: &plan{replies: replies}}
 	var err error
 	if p.server, err = scripted.Serve(t.Context(), scripted.Options{Model: "scripted", ContextWindow: 32000, MaxOutputTokens: 2000, Agent: p.plan}); err != nil {
 		t.Fatal(err)
@@ -196,4 +208,4 @@ func newPlanned(t testing.TB, u *sandbox, replies []scripted.Reply) *planned {
 }
 
 // planFiles are the only files that a run may leave in the working directory.
-var planFiles = []string{"a.md", "b.md", "big1.md", "big2.md", "c.md", "crash.toml", "effects.txt", "out.md"}
+var planFiles = []string{"a.md", "b.md", "begun", "big1.md", "big2.md", "c.md", "crash.toml", "effects.txt", "out.md"}

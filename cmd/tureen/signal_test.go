@@ -24,6 +24,7 @@ type slowRun struct {
 	user   *sandbox
 	signal func(os.Signal)
 	lines  *bufio.Reader // of stdout, behind the tool call
+	read   string        // of stdout, so far
 	stderr *bytes.Buffer
 	wait   func() int // the exit code
 }
@@ -47,8 +48,10 @@ func startSlowRun(t *testing.T) slowRun {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	lines := bufio.NewReader(stdout)
+	read := ""
 	for {
 		line, err := lines.ReadString('\n')
+		read += line
 		if err != nil {
 			t.Fatalf("no tool call: %v\n%s", err, stderr.String())
 		}
@@ -62,7 +65,7 @@ func startSlowRun(t *testing.T) slowRun {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return slowRun{u, func(s os.Signal) { _ = cmd.Process.Signal(s) }, lines, &stderr, func() int {
+	return slowRun{u, func(s os.Signal) { _ = cmd.Process.Signal(s) }, lines, read, &stderr, func() int {
 		_ = cmd.Wait()
 		return cmd.ProcessState.ExitCode()
 	}}
@@ -75,18 +78,8 @@ func (r slowRun) last(t *testing.T) host.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(rest)), "\n")
-	var end struct {
-		Type string
-		host.Result
-	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
-		t.Fatalf("%v in %q", err, lines[len(lines)-1])
-	}
-	if end.Type != "run.completed" {
-		t.Fatalf("the last event is %s", end.Type)
-	}
-	return end.Result
+	lines := checkStream(t, r.read+string(rest))
+	return lines[len(lines)-1].Result
 }
 
 // One signal ends the step cleanly: the closing event, the way to go on, and a
@@ -105,7 +98,7 @@ func TestSignalsEndTheStep(t *testing.T) {
 			if exit := run.wait(); exit != c.exit || r.ExitCode != c.exit || r.Status != "cancelled" {
 				t.Errorf("exit %d, result %+v", exit, r)
 			}
-			if want := "resume: tureen resume " + r.Session + "\n"; !strings.HasSuffix(run.stderr.String(), want) {
+			if want := "resume: tureen resume " + r.Session + " --continue\n"; !strings.HasSuffix(run.stderr.String(), want) {
 				t.Errorf("stderr ends without %q:\n%s", want, run.stderr)
 			}
 			run.user.ok(t, "session", "verify", r.Session)

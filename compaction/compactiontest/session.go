@@ -133,13 +133,17 @@ func (s *Session) User(source session.Source, text string) int64 {
 	return s.say(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, text), Source: source})
 }
 
-// Assistant appends an answer with calls.
+// Assistant appends an answer with calls, and their starts as one wave.
 func (s *Session) Assistant(text string, calls ...llm.ToolCall) int64 {
 	m := llm.Text(llm.RoleAssistant, text)
 	for _, c := range calls {
 		m.Blocks = append(m.Blocks, llm.Block{Kind: llm.BlockToolCall, Call: &c})
 	}
-	return s.say(session.KindMessageAssistant, session.Assistant{Message: m})
+	seq := s.say(session.KindMessageAssistant, session.Assistant{Message: m})
+	for _, c := range calls {
+		s.Append(session.New(session.KindToolStarted, session.ToolStarted{CallID: c.ID, Name: c.Name}).At(s.turn, 1))
+	}
+	return seq
 }
 
 // Result appends the answer to a call.

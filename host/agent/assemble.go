@@ -141,16 +141,18 @@ func (p assembled) head(s *fold.State, inHistory bool) []session.Event {
 
 // pendingTokens estimates what events add to the surface.
 func (p assembled) pendingTokens(s *fold.State, messages []session.Event, inHistory bool) int {
-	c := s.Surface.Clone()
-	seq := s.Head
+	tokens := 0
 	for _, e := range append(p.events(s, inHistory), messages...) {
-		if e.Op != nil {
-			seq++
-			e.Seq = seq
-			_ = c.Apply(e) // our own events; a fault shows when they are staged
+		if e.Op == nil {
+			continue
+		}
+		if m, err := session.Decode[session.Message](e); err == nil {
+			tokens += estimate(m)
+		}
+		if e.Op.Kind == session.OpReplace { // node 0
+			tokens -= s.Surface.Nodes[0].Tokens
 		}
 	}
-	tokens := c.Tokens - s.Surface.Tokens
 	if s.Header == nil {
 		tokens += llm.EstimateTools(p.header.Tools)
 	}

@@ -42,6 +42,10 @@ func (s *script) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 			answer, s.answers = s.answers[0], s.answers[1:]
 		}
 		s.mu.Unlock()
+		if err := llm.Validate(r.Messages); err != nil { // as a Model promises
+			yield(llm.Chunk{}, err)
+			return
+		}
 		if answer == nil {
 			yield(llm.Chunk{}, &llm.Error{Code: llm.CodeInvalidRequest, Message: "the script has no further answer"})
 			return

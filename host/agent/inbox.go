@@ -28,9 +28,12 @@ const textContinue = "The run was interrupted and goes on now. Continue the task
 	"Where the outcome of a call is unknown, look at the actual state before you repeat it."
 
 // Continue queues the host's word to go on with a task whose turn did not
-// complete, and tells whether there was one. Where input waits already that opens
-// the turn, and nothing is added.
+// complete, and tells whether there was one. Where input waits already, mail
+// included, that opens the turn, and nothing is added.
 func (a *Agent) Continue(ctx context.Context) (bool, error) {
+	if err := a.collectMail(ctx); err != nil {
+		return false, err
+	}
 	if a.owed() {
 		return true, nil
 	}

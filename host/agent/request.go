@@ -54,9 +54,6 @@ func (a *Agent) ask(ctx context.Context) (answer *llm.Answer, attempt int, took 
 			return nil, attempt, 0, err
 		}
 		request := a.request()
-		if err := llm.Validate(request.Messages); err != nil {
-			return nil, attempt, 0, err
-		}
 		began := a.Now()
 		answer, partial, err := a.stream(ctx, request)
 		if err == nil {
@@ -127,12 +124,13 @@ func (a *Agent) attempted(ctx context.Context, err error, partial *llm.Message, 
 	}).At(at.Turn, at.Step))
 }
 
-// keepPartial stores what a cancelled answer had said, without its calls (L7).
+// keepPartial stores what an answer that was cut off by a cancel or by the time
+// limit had said, without its calls (L7).
 func (a *Agent) keepPartial(ctx context.Context, partial *llm.Message, attempt int) error {
 	at := a.where()
 	if partial == nil {
 		return a.rec.commit(ctx, session.New(session.KindAttempt, session.Attempt{
-			Code: string(llm.CodeAborted), Message: "cancelled before anything was said", Attempt: attempt}).At(at.Turn, at.Step))
+			Code: string(llm.CodeAborted), Message: "ended before anything was said", Attempt: attempt}).At(at.Turn, at.Step))
 	}
 	partial.Interrupted = true
 	return a.rec.commit(ctx, session.New(session.KindMessageAssistant, session.Assistant{Message: partial, Attempt: attempt}).

@@ -19,6 +19,8 @@ func (a *Agent) turn(ctx context.Context) (session.Reason, *session.Failure, err
 	}); err != nil {
 		return session.ReasonError, nil, err
 	}
+	ctx, end := a.Limits.bound(ctx, a.Now().Sub(a.started))
+	defer end()
 	reason, err := a.steps(ctx)
 	return a.close(ctx, reason, err)
 }
@@ -87,6 +89,9 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	var failure *session.Failure
 	var blocked *blockedError
 	var limit *limitError
+	if cause != nil && ctx.Err() != nil { // whatever the end of ctx broke
+		cause = errors.Join(cause, context.Cause(ctx))
+	}
 	switch {
 	case cause == nil:
 	case errors.As(cause, &blocked):

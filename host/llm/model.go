@@ -11,7 +11,8 @@ type Model interface {
 	// Stream sends the request once (no retries) and yields chunks until one
 	// carries the Answer, which is the last. A failure is yielded as the last
 	// error, always an *Error; what came before it belongs to a dead attempt.
-	// Breaking off the loop or cancelling ctx ends the request.
+	// Breaking off the loop or cancelling ctx ends the request. Messages that
+	// Validate refuses are never sent: its error is what is yielded.
 	Stream(ctx context.Context, req Request) iter.Seq2[Chunk, error]
 	// Info tells the facts of the model. It may ask the endpoint once.
 	Info(ctx context.Context) (Info, error)

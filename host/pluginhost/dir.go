@@ -32,6 +32,20 @@ type rootDir struct {
 	lock *flock.Flock
 }
 
+// RuntimeDir finds the directory in which a Supervisor with that environment would
+// put its sockets, and leaves nothing there.
+func RuntimeDir(env []string) (string, error) {
+	root, err := newRoot(socketBases(env))
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(root.path), root.remove()
+}
+
+func socketBases(env []string) []string {
+	return []string{lookup(env, "XDG_RUNTIME_DIR"), lookup(env, "TMPDIR"), "/tmp"}
+}
+
 // newRoot makes the directory in the first base where sockets fit, and removes
 // what hosts that died have left there.
 func newRoot(bases []string) (*rootDir, error) {

@@ -55,7 +55,7 @@ func fromPath(use, path string) (Spec, error) {
 		return fromManifest(use, path)
 	}
 	if info.Mode()&0o111 == 0 {
-		return Spec{}, fmt.Errorf("plugin %q: %s is not executable: run chmod +x on it", use, path)
+		return Spec{}, fmt.Errorf("plugin %q: %s is not executable; run chmod +x on it", use, path)
 	}
 	base := filepath.Base(path)
 	name := strings.TrimSuffix(base, filepath.Ext(base))

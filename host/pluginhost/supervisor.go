@@ -113,7 +113,7 @@ func (s *Supervisor) newInstance(spec Spec) (*Instance, error) {
 		return nil, errClosed
 	}
 	if s.root == nil {
-		root, err := newRoot([]string{lookup(s.opts.Env, "XDG_RUNTIME_DIR"), lookup(s.opts.Env, "TMPDIR"), "/tmp"})
+		root, err := newRoot(socketBases(s.opts.Env))
 		if err != nil {
 			return nil, err
 		}

@@ -167,7 +167,7 @@ func TestBadOverrides(t *testing.T) {
 		{"model.name", `-c: "model.name" has no =; write -c key=value with a dotted key, such as -c compaction.strategy=summary`},
 		{"=x", `-c: "" is not a dotted key; write -c key=value with a dotted key, such as -c compaction.strategy=summary`},
 		{"a\nb=x", `-c: "a\nb" is not a dotted key; write -c key=value with a dotted key, such as -c compaction.strategy=summary`},
-		{"plugins[0].use=x", `-c: "plugins[0].use" names an item of a list; a list is set whole, such as -c 'plugins=[{use="shell"}]'; write -c key=value with a dotted key, such as -c compaction.strategy=summary`},
+		{"plugins[0].use=x", `-c: "plugins[0].use" names an item of a list; a list is set whole, such as -c 'plugins=[{use="shell"}]'`},
 		{"plugins.use=x", `-c: plugins: found a table; allowed: a list of tables; write [[plugins]] before each, or -c 'plugins=[{use="shell"}]'`},
 		{"extends=base", `-c: extends: this key may not stand in -c; allowed: a profile`},
 		{"model.name=12", `-c: model.name: found number 12; allowed: a model's name, or "auto"`},

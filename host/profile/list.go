@@ -7,7 +7,8 @@ type Entry struct {
 	Path        string
 	Strategy    string
 	Project     bool
-	Err         error // why it cannot be used; then Strategy and Description are ""
+	Err         error    // why it cannot be used; then Strategy and Description are ""
+	Profile     *Profile // nil with Err
 }
 
 // List returns the profiles that a name finds, sorted by name; one that is
@@ -33,7 +34,7 @@ func List(o Options) ([]Entry, error) {
 		if p, err := Load(name, o); err != nil {
 			e.Err = err
 		} else {
-			e.Description, e.Strategy, e.Project = p.Description, p.Compaction.Strategy, p.Project
+			e.Profile, e.Description, e.Strategy, e.Project = p, p.Description, p.Compaction.Strategy, p.Project
 		}
 		entries = append(entries, e)
 	}

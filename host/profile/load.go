@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,6 +53,7 @@ type loader struct {
 	settings *node
 	problems []Problem
 	dropped  *Problem // a price that lost its model
+	brought  []ProjectFile
 }
 
 func newLoader(o Options) (*loader, error) {
@@ -88,6 +90,7 @@ func (l *loader) load(name string) (*Profile, error) {
 	overrides := l.overrides()
 	if len(l.problems) == 0 {
 		p.tree = l.resolve(base, own, overrides)
+		p.ProjectFiles = l.brought
 		l.fill(p)
 		l.validate(p)
 	}
@@ -103,6 +106,9 @@ func (l *loader) read(f file) *node {
 	if err != nil {
 		l.report(Problem{Origin: Origin{File: f.path}, Found: "cannot be read: " + cause(err)})
 		return nil
+	}
+	if f.place == inProject {
+		l.brought = append(l.brought, ProjectFile{Path: realPath(f.abs), SHA256: fmt.Sprintf("%x", sha256.Sum256(data))})
 	}
 	return l.layer(document{origin: Origin{Source: f.source, File: f.path}, dir: f.dir, data: data}, f.place)
 }
@@ -167,6 +173,14 @@ func (l *loader) readSettings() {
 		return
 	}
 	l.settings = l.read(f)
+}
+
+// realPath follows links; one that cannot be followed stays as it is.
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 func (l *loader) report(p Problem) { l.problems = append(l.problems, p) }

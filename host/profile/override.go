@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,8 @@ func (l *loader) overrides() *node {
 		origin := Origin{Source: sourceOverride}
 		keys, value, err := splitOverride(strings.ToValidUTF8(text, "\uFFFD"))
 		if err != nil {
-			l.report(Problem{Origin: origin, Found: err.Error(), Hint: overrideHint})
+			found, hint, _ := strings.Cut(err.Error(), "; ")
+			l.report(Problem{Origin: origin, Found: found, Hint: cmp.Or(hint, overrideHint)})
 			continue
 		}
 		layer = merge(layer, l.override(origin, keys, value))

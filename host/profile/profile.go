@@ -13,16 +13,19 @@ type Profile struct {
 	Name        string // as -P would say it, without ".toml"
 	Path        string // the file; "profiles/NAME.toml" for a shipped one
 	Description string
-	Project     bool   // it, or its base, came from a project: untrusted
-	AgentName   string // whose @self notes these are (N3)
-	Model       Model
-	Compaction  Compaction
-	Plugins     []Plugin // in file order; a row may name the strategy's plugin too
-	Limits      Limits
-	Price       *Price // nil: unpriced, which is not 0
-	Retry       Retry
-	Prompt      Prompt
-	NotesHome   string
+	Project     bool // it, or its base, came from a project: untrusted
+	// ProjectFiles are the files of the project that it was read from, its own
+	// before its base's, as they were read.
+	ProjectFiles []ProjectFile
+	AgentName    string // whose @self notes these are (N3)
+	Model        Model
+	Compaction   Compaction
+	Plugins      []Plugin // in file order; a row may name the strategy's plugin too
+	Limits       Limits
+	Price        *Price // nil: unpriced, which is not 0
+	Retry        Retry
+	Prompt       Prompt
+	NotesHome    string
 
 	// Origins tells for each dotted key who set it. List items are "plugins[0].use".
 	Origins map[string]Origin
@@ -30,6 +33,13 @@ type Profile struct {
 	Warnings []Problem
 
 	tree *node
+}
+
+// ProjectFile is a file that a project brought: its real, absolute path and the
+// SHA-256 of its bytes in hexadecimal.
+type ProjectFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
 }
 
 // Model says who answers (M2, M3, M4, L12, M25).

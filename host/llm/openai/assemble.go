@@ -112,9 +112,9 @@ func (a *assembly) ended() bool {
 	return a.finish != "" || a.done && !a.calls.open() && (!a.blank() || len(a.calls) > 0)
 }
 
-// answer turns an ended assembly into the Answer (M11 to M14). taken are the call
+// answer turns an ended assembly into the Answer (M11 to M14). taken tells of call
 // ids that the conversation uses; window is the context window, 0 = unknown.
-func (a *assembly) answer(taken func() map[string]bool, window int) (*llm.Answer, error) {
+func (a *assembly) answer(taken func(string) bool, window int) (*llm.Answer, error) {
 	if e, ok := broken[a.finish]; ok {
 		return nil, &e
 	}
@@ -137,7 +137,7 @@ func (a *assembly) answer(taken func() map[string]bool, window int) (*llm.Answer
 		return out, nil // calls may be cut short: none is kept (M14)
 	}
 	if len(a.calls) > 0 {
-		calls, err := a.calls.finish(taken())
+		calls, err := a.calls.finish(taken)
 		if err != nil {
 			return nil, &llm.Error{Code: llm.CodeMalformed, Message: err.Error()}
 		}

@@ -26,9 +26,6 @@ type call struct {
 
 // freeze checks a request and encodes it.
 func (c *Client) freeze(req llm.Request) (*call, error) {
-	if err := llm.Validate(req.Messages); err != nil {
-		return nil, err
-	}
 	out := &call{
 		model: req.Model, cap: req.MaxOutputTokens, fields: fields{},
 		messages: slices.Clone(req.Messages), tools: req.Tools,
@@ -52,7 +49,7 @@ func (c *Client) freeze(req llm.Request) (*call, error) {
 	}
 	var err error
 	if out.payload, err = c.encoder.encode(out.messages, req.Tools, req.Purpose == llm.PurposeMain || req.Purpose == ""); err != nil {
-		return nil, invalid("%v", err)
+		return nil, err
 	}
 	return out, nil
 }
@@ -82,11 +79,11 @@ func (c *Client) body(call *call, model string) (net.Buffers, error) {
 		head = appendString(append(head, ','), name)
 		head = append(append(head, ':'), value...)
 	}
+	buffers := net.Buffers{head}
 	if call.payload.tools != nil {
-		head = append(append(head, `,"tools":`...), call.payload.tools...)
+		buffers = append(buffers, []byte(`,"tools":`), call.payload.tools)
 	}
-	head = append(head, `,"messages":[`...)
-	buffers := append(net.Buffers{head}, call.payload.messages...)
+	buffers = append(append(buffers, []byte(`,"messages":[`)), call.payload.messages...)
 	return append(buffers, []byte("]}")), nil
 }
 

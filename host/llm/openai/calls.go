@@ -107,10 +107,12 @@ func (s callSet) open() bool {
 	return s.last(func(c *openCall) bool { return !c.complete() }) != nil
 }
 
-// finish returns the calls with ids that are given and used nowhere in taken
-// (M11). It fails where a call has no name: nothing could run or answer it.
-func (s callSet) finish(taken map[string]bool) ([]llm.Block, error) {
+// finish returns the calls with ids that are given, differ and are not taken by the
+// conversation (M11). It fails where a call has no name: nothing could run or
+// answer it.
+func (s callSet) finish(taken func(string) bool) ([]llm.Block, error) {
 	var blocks []llm.Block
+	own := map[string]bool{}
 	for i, c := range s {
 		if c.name == "" {
 			return nil, fmt.Errorf("tool call %d has no name", i)
@@ -119,10 +121,10 @@ func (s callSet) finish(taken map[string]bool) ([]llm.Block, error) {
 		if id == "" {
 			id = fmt.Sprintf("call-%d", i)
 		}
-		for n, plain := 2, id; taken[id]; n++ {
+		for n, plain := 2, id; own[id] || taken(id); n++ {
 			id = fmt.Sprintf("%s-%d", plain, n)
 		}
-		taken[id] = true
+		own[id] = true
 		blocks = append(blocks, llm.Block{
 			Kind: llm.BlockToolCall,
 			Call: &llm.ToolCall{ID: id, Name: c.name, Arguments: c.arguments.String()},
@@ -131,15 +133,14 @@ func (s callSet) finish(taken map[string]bool) ([]llm.Block, error) {
 	return blocks, nil
 }
 
-// callIDs are the ids that a conversation uses.
-func callIDs(messages []*llm.Message) map[string]bool {
-	ids := map[string]bool{}
+// usesCall tells whether a conversation uses a call id.
+func usesCall(messages []*llm.Message, id string) bool {
 	for _, m := range messages {
-		for _, b := range m.Blocks {
-			if b.Call != nil {
-				ids[b.Call.ID] = true
+		for i := range m.Blocks {
+			if c := m.Blocks[i].Call; c != nil && c.ID == id {
+				return true
 			}
 		}
 	}
-	return ids
+	return false
 }

@@ -184,6 +184,7 @@ var sharedClient = sync.OnceValue(func() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true
 	transport.MaxIdleConnsPerHost = 32
+	transport.WriteBufferSize = 64 << 10
 	transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second}
 	return &http.Client{
 		Transport:     transport,

@@ -44,8 +44,9 @@ type lineage struct {
 	ends  []int          // ends[i] is the length of bytes after i messages
 	bytes []byte
 	tools []llm.Tool
-	decls []byte // the encoded tools
-	used  int    // the encoder's clock at the last use
+	decls []byte        // the encoded tools
+	valid llm.Validator // knows the messages
+	used  int           // the encoder's clock at the last use
 }
 
 // payload is what follows the head of a body: declarations and messages.
@@ -54,24 +55,30 @@ type payload struct {
 	messages [][]byte
 }
 
-// encode returns the wire bytes of a conversation, which is not empty. keep
-// tells that its next request will continue it.
+// encode validates a conversation and returns its wire bytes, at a cost that goes
+// by what is new in it. keep tells that its next request will continue it.
 func (e *encoder) encode(messages []*llm.Message, tools []llm.Tool, keep bool) (payload, error) {
+	if len(messages) == 0 {
+		return payload{}, llm.Validate(messages)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	key := weak.Make(messages[0])
 	l, common := e.find(key, messages)
 	decls, err := l.declare(tools)
 	if err != nil {
+		return payload{}, invalid("%v", err)
+	}
+	if keep && common < l.length() {
+		l = l.fork(common)
+	}
+	if err := l.validate(messages, common, keep); err != nil {
 		return payload{}, err
 	}
 	if !keep {
 		own := &lineage{ends: []int{0}}
 		own.extend(e.quirk, messages[common:], l.ends[common] > 0)
 		return payload{decls, [][]byte{l.bytes[:l.ends[common]], own.bytes}}, nil
-	}
-	if common < len(l.ends)-1 {
-		l = l.fork(common)
 	}
 	before := cap(l.bytes)
 	l.extend(e.quirk, messages[common:], len(l.bytes) > 0)
@@ -155,6 +162,20 @@ func (e *encoder) forget(key weak.Pointer[llm.Message]) {
 		e.cached -= cap(l.bytes)
 	}
 	delete(e.lineages, key)
+}
+
+func (l *lineage) length() int { return len(l.ends) - 1 }
+
+// validate checks a conversation that has so many messages in common with the
+// lineage: what follows them, if they are the whole lineage.
+func (l *lineage) validate(messages []*llm.Message, common int, keep bool) error {
+	switch n := l.valid.Known(); {
+	case keep: // a fork knows nothing yet
+		return l.valid.Extend(messages[n:])
+	case common == n:
+		return l.valid.Check(messages[n:])
+	}
+	return llm.Validate(messages)
 }
 
 // extend encodes more messages. joined tells that something stands before them.

@@ -128,6 +128,11 @@ func (c *Client) hinted(e *llm.Error, r *reply, call *call, model string) error 
 		if limit, requested := r.rate(); limit > 0 && limit < requested {
 			e.Hint = fmt.Sprintf("the account may use %d tokens a minute and the request counts %d: lower max_output_tokens and the window, or raise the limit", limit, requested)
 		}
+	case llm.CodeRateLimit:
+		e.Hint = "ask less often, or wait and go on then"
+		if e.RetryAfter > 0 {
+			e.Hint = fmt.Sprintf("%s asks to wait %v: go on then, or allow such a wait with retry.max_retry_after", c.base.Host, e.RetryAfter)
+		}
 	case llm.CodeNotFound:
 		e.Hint = c.notFoundHint(r, model)
 	case llm.CodeOverflow:

@@ -132,6 +132,9 @@ func (c *Client) list(ctx context.Context) ([]modelEntry, error) {
 	if json.Unmarshal(data, &list.Data) == nil { // Together sends the list alone
 		return list.Data, nil
 	}
+	if r := readReply(res.StatusCode, data); r.html {
+		return nil, c.hinted(&llm.Error{Code: llm.CodeNotFound, Status: res.StatusCode, Message: r.summary()}, &r, &call{}, c.cfg.Model)
+	}
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(data, &list); err != nil && !errors.As(err, &wrongType) {
 		return nil, &llm.Error{

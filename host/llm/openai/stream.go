@@ -113,7 +113,7 @@ func (c *Client) attempt(ctx context.Context, call *call, model string, yield fu
 	if err := read(body, w, a, func(ch llm.Chunk) bool { return yield(ch, nil) }); err != nil {
 		return c.broke(sent, err, call, model, a)
 	}
-	answer, err := a.answer(func() map[string]bool { return callIDs(call.messages) }, c.window())
+	answer, err := a.answer(func(id string) bool { return usesCall(call.messages, id) }, c.window())
 	if err != nil {
 		return err
 	}

@@ -30,3 +30,9 @@ func Limit(l session.Log, pages int) error {
 	_, err := l.(*log).writer.conn.ExecContext(context.Background(), fmt.Sprint("PRAGMA max_page_count = ", pages))
 	return err
 }
+
+// Query is the statement of the first page of a query.
+func Query(q session.Query) string {
+	text, _ := newScan(q, 1).query()
+	return text
+}

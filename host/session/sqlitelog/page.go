@@ -68,12 +68,12 @@ func (s *scan) over() bool { return s.done || s.before-s.after <= 1 }
 // rare is word for word the condition of the index events_rare; common are its
 // kinds.
 const rare = `kind NOT IN
-    ('step.started', 'step.ended', 'message.user', 'message.assistant', 'tool.started', 'tool.result')`
+    ('step.started', 'step.ended', 'message.assistant', 'tool.started', 'tool.result')`
 
 var common = map[session.Kind]bool{
 	session.KindStepStarted: true, session.KindStepEnded: true,
-	session.KindMessageUser: true, session.KindMessageAssistant: true,
-	session.KindToolStarted: true, session.KindToolResult: true,
+	session.KindMessageAssistant: true, session.KindToolStarted: true,
+	session.KindToolResult: true,
 }
 
 const columns = `seq, v, time, kind, turn, step, op, op_from, op_to, op_after, data`

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ type app struct {
 	env   func(string) string
 	lines *render.Lines // stderr
 	globals
+	keyboard *bufio.Reader // in, where a person types
 }
 
 // globals are the flags of every verb.
@@ -71,7 +73,7 @@ func Main(ctx context.Context, args []string) int {
 func (a *app) setUp() error {
 	style, err := render.NewStyle(a.color, os.Stderr, a.env)
 	if err != nil {
-		return usagef("", "%v", err)
+		return usagef("leave it out to have colours on a terminal only", "%v", err)
 	}
 	a.lines = render.NewLines(os.Stderr, style)
 	if a.quiet && a.verbose {
@@ -145,16 +147,6 @@ func (a *app) loadProfile(name, dir string) (*profile.Profile, error) {
 
 func isPath(profile string) bool {
 	return strings.Contains(profile, "/") || strings.HasSuffix(profile, ".toml")
-}
-
-// trusted refuses to start what a project's profile names: a checkout must not
-// choose the programs that run.
-func trusted(p *profile.Profile) error {
-	if !p.Project {
-		return nil
-	}
-	return faultf(exitUsage, "PROFILE_UNTRUSTED", "read it, then copy it to profiles/ of your configuration directory, or choose another with -P",
-		"profile %q comes from the project (%s), and a project may not choose what runs", p.Name, p.Path)
 }
 
 // notesHome is where the notes of a profile are.

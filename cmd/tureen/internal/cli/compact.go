@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/session"
 )
 
 func (a *app) compactCommand() *cobra.Command {
@@ -13,8 +14,9 @@ func (a *app) compactCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact [ID | last]",
 		Short: "Have the strategy shorten a session now",
-		Long: `Compact opens a session that nobody works in and asks its strategy for a
-compaction. What is replaced stays in the log.`,
+		Long: `Compact opens a session and asks its strategy for a compaction. Where another
+process works in the session, that one is asked, and does it at its next step
+with the strategy that it runs. What is replaced stays in the log.`,
 		Example: `  tureen compact last
   tureen compact 01k7 --instructions "keep the exact error texts"
   tureen compact last -c compaction.strategy=summary`,
@@ -29,7 +31,7 @@ compaction. What is replaced stays in the log.`,
 				id = "last"
 			}
 			return a.work(cmd.Context(), format, job{
-				open: func(ctx context.Context, w *work) (*host.Host, error) { return w.resume(ctx, id) },
+				open: func(ctx context.Context, w *work) (*host.Host, error) { return w.openOrAsk(ctx, id, instructions) },
 				do:   func(ctx context.Context, w *work, h *host.Host) error { return w.compact(ctx, h, instructions) },
 			})
 		},
@@ -38,6 +40,34 @@ compaction. What is replaced stays in the log.`,
 	cmd.Flags().StringVar(&id, "session", "", "the session, instead of the argument")
 	cmd.Flags().StringVar(&instructions, "instructions", "", "what the strategy should mind")
 	return cmd
+}
+
+// openOrAsk takes a session, or asks who has it for a compaction: then there is no
+// host and nothing left to do.
+func (w *work) openOrAsk(ctx context.Context, prefix, instructions string) (*host.Host, error) {
+	id, err := w.store.Resolve(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	owner, err := w.store.owner(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if owner == "" {
+		return w.resume(ctx, id)
+	}
+	if w.globals.profile != "" || len(w.overrides) > 0 {
+		return nil, usagef("leave -P and -c out, or wait until that process is done", "session %s is in use by %s, whose own strategy compacts it", id, owner)
+	}
+	d, err := w.store.deliver(ctx, id, session.Mail{Command: session.CommandCompact, Text: instructions}, true)
+	if err != nil {
+		return nil, err
+	}
+	w.store.taken = id
+	if !w.quiet {
+		w.lines.Print(d.String())
+	}
+	return nil, nil
 }
 
 func (w *work) compact(ctx context.Context, h *host.Host, instructions string) error {

@@ -26,12 +26,12 @@ const (
 // exitCodes is what `tureen help exit-codes` prints. 3 and 5 are kept free.
 var exitCodes = []struct {
 	code    int
-	status  session.Reason // "" where no turn ends so
+	status  session.Reason
 	meaning string
 }{
 	{exitCompleted, session.ReasonCompleted, "finished"},
 	{exitUnexpected, session.ReasonError, "an error that has no row of its own"},
-	{exitUsage, "", "the command line or the profile is wrong: nothing was started"},
+	{exitUsage, session.ReasonError, "the command line or the profile is wrong: nothing was started"},
 	{exitLimit, session.ReasonLimit, "a limit was reached: steps, turns, tokens, cost or time"},
 	{exitContext, session.ReasonError, "the context cannot be made to fit the model's window"},
 	{exitPlugin, session.ReasonError, "a plugin failed: missing, incompatible, crashed or a bad reply"},

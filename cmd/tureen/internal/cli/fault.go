@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/tureen-host/tureen/host/pluginhost"
 	"github.com/tureen-host/tureen/host/profile"
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/plugins/builtin"
 	"github.com/tureen-host/tureen/plugins/sdk"
 )
 
@@ -103,11 +105,15 @@ func pluginFault(err error) *fault {
 	var failed *sdk.Error
 	switch {
 	case errors.As(err, &config):
-		return faultf(exitUsage, sdk.CodeConfigInvalid, "tureen plugin inspect "+config.Plugin+" shows what it takes", "plugin %q: %s", config.Plugin, config)
+		name := config.Plugin
+		if _, err := builtin.Lookup(name, Version); err != nil {
+			name = "PATH"
+		}
+		return faultf(exitUsage, sdk.CodeConfigInvalid, "tureen plugin inspect "+name+" shows what it takes", "plugin %q: %s", config.Plugin, config)
 	case errors.As(err, &start):
 		bare := *start
 		bare.Hint = ""
-		return faultf(exitPlugin, "PLUGIN_START", start.Hint, "%s", &bare)
+		return faultf(exitPlugin, "PLUGIN_START", cmp.Or(start.Hint, hintOf("PLUGIN_START")), "%s", &bare)
 	case errors.Is(err, sdk.ErrExited):
 		message, hint := advice(err.Error())
 		return faultf(exitPlugin, "PLUGIN_EXITED", hint, "%s", message)
@@ -127,11 +133,30 @@ func modelFault(err error) *fault {
 	if !errors.As(err, &failed) {
 		return nil
 	}
-	message, hint := advice(failed.Error())
-	if failed.Hint != "" {
-		message, hint = failed.Error(), failed.Hint
+	return faultf(exitOfCode(string(failed.Code)), string(failed.Code), cmp.Or(failed.Hint, hintOf(string(failed.Code))), "%s", failed)
+}
+
+// hintOf is what to do about a failure that says nothing of it itself.
+func hintOf(code string) string {
+	switch c := llm.Code(code); {
+	case c == llm.CodeOverflow:
+		return "choose a strategy with -c compaction.strategy=NAME, a model with a larger window, or fewer tools; then go on"
+	case c == llm.CodeMalformed:
+		return "check that base_url is that of a Chat Completions endpoint, and what stands between you and it"
+	case c == llm.CodeEmptyResponse:
+		return "go on, or choose another model"
+	case c == llm.CodeInvalidRequest:
+		return "check the model's parameters in the profile: tureen profile show --resolved"
+	case slices.Contains(providerCodes, c):
+		return "the fault is the endpoint's: go on later, or look at its own log"
+	case code == "BLOCKED":
+		return "tureen plugin list shows which plugins have a say"
+	case code == "PLUGIN_HOOK_FAILED":
+		return `mend the plugin, or write on_failure = "continue" in its row to pass over this`
+	case strings.HasPrefix(code, "PLUGIN_"):
+		return "mend the plugin; tureen plugin inspect PATH starts it alone, and -v shows what it logs"
 	}
-	return faultf(exitOfCode(string(failed.Code)), string(failed.Code), hint, "%s", message)
+	return ""
 }
 
 // providerCodes are the failures of the model's endpoint.

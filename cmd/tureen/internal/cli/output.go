@@ -135,7 +135,7 @@ func (r *report) start(h *host.Host, strategy, profile string) {
 	s := render.SessionStarted{
 		Session: h.ID(), Resumed: r.opened.Resumed, Profile: profile, Strategy: strategy, Workspace: h.Workspace,
 		Provider: info.Provider, Model: info.Name, ContextWindow: info.ContextWindow, WindowSource: info.WindowSource,
-		ResetAt: r.meter.ResetAt, Plugins: r.opened.Plugins, Version: Version,
+		ResetAt: r.meter.ResetAt, Plugins: append([]string{}, r.opened.Plugins...), Version: Version,
 	}
 	if r.stream != nil {
 		r.stream.Start(s)
@@ -172,7 +172,7 @@ func (r *report) end(ctx context.Context, id string, f *fault) int {
 		r.lines.Error(result.Error.Message, result.Error.Hint)
 	}
 	if result.ExitCode != exitCompleted && result.Session != "" {
-		r.lines.Print("resume: tureen resume " + result.Session)
+		r.lines.Print("resume: tureen resume " + result.Session + " --continue")
 	}
 	if err := outputError(r.print(result)); err != nil {
 		e := faultOf(err)
@@ -204,7 +204,7 @@ func settle(r *host.Result, f *fault, cancelled error) {
 	}
 	if r.Error != nil && r.Error.Hint == "" {
 		hinted := *r.Error
-		if hinted.Hint = hints[r.ExitCode]; hinted.Hint == "" { // the message may hold both
+		if hinted.Hint = hintOf(hinted.Code); hinted.Hint == "" { // the message may hold both
 			hinted.Message, hinted.Hint = advice(hinted.Message)
 		}
 		r.Error = &hinted
@@ -212,12 +212,6 @@ func settle(r *host.Result, f *fault, cancelled error) {
 	if r.Status == string(session.ReasonMaxTokens) && r.Error == nil {
 		r.Error = &session.Failure{Code: "MAX_TOKENS", Message: "the answer was cut off at the output limit", Hint: "raise it: -c model.max_output_tokens=N, then resume the session"}
 	}
-}
-
-// hints are what to do where an error of the log says nothing.
-var hints = map[int]string{
-	exitContext: "choose a strategy with -c compaction.strategy=NAME, a model with a larger window, or fewer tools; then resume",
-	exitBlocked: "tureen plugin list shows which plugins have a say",
 }
 
 func exitOfReason(reason session.Reason) int {

@@ -183,7 +183,7 @@ func (a *app) pluginListCommand() *cobra.Command {
 
 // pluginRows asks each plugin; one that does not start says so in its row.
 func (a *app) pluginRows(ctx context.Context, p *profile.Profile) ([]pluginRow, error) {
-	if err := trusted(p); err != nil {
+	if err := a.trusted(ctx, p); err != nil {
 		return nil, err
 	}
 	all, err := pluginsOf(p)

@@ -10,23 +10,28 @@ import (
 
 func (a *app) resumeCommand() *cobra.Command {
 	var format string
+	var goOn bool
 	cmd := &cobra.Command{
 		Use:   "resume [ID | last] [PROMPT | -]",
 		Short: "Go on with a session",
 		Long: `Resume takes a session, closes what a crash left open, and goes on with your
 prompt, or with input that still waits in it. Where neither is there, nothing is
-spent.
+spent; --continue has the agent go on with a task that did not complete.
 
 ID may be the beginning of an id. The session keeps its working directory; it
 runs under the profile of its last run unless -P names another. Overrides with
 -c are not remembered: give them again.`,
 		Example: `  tureen resume last "now fix it"
   tureen resume 01k7 "and write a test"
-  tureen resume last                     # after Ctrl-C: what still waits`,
+  tureen resume last --continue          # after Ctrl-C, a limit or a crash
+  tureen resume last --continue -c limits.max_steps=200`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, text := "last", ""
 			if len(args) > 0 {
 				id, args = args[0], args[1:]
+			}
+			if goOn && len(args) > 0 {
+				return usagef("leave one of them out: a prompt goes on by itself", "both --continue and a prompt are given")
 			}
 			return a.work(cmd.Context(), format, job{
 				open: func(ctx context.Context, w *work) (h *host.Host, err error) {
@@ -38,9 +43,15 @@ runs under the profile of its last run unless -P names another. Overrides with
 					return w.resume(ctx, id)
 				},
 				do: func(ctx context.Context, w *work, h *host.Host) error {
+					if goOn {
+						if _, err := h.Agent.Continue(ctx); err != nil {
+							return stateFault(h.ID(), err)
+						}
+					}
 					err := w.turns(ctx, h, text)
 					if err == nil && !w.quiet && w.report.idle() {
-						w.lines.Print("nothing waits in this session; give it a prompt: tureen resume " + h.ID() + ` "PROMPT"`)
+						w.lines.Print("nothing waits in this session; give it a prompt: tureen resume " + h.ID() +
+							` "PROMPT", or --continue where its task did not complete`)
 					}
 					return err
 				},
@@ -48,5 +59,6 @@ runs under the profile of its last run unless -P names another. Overrides with
 		},
 	}
 	formatFlag(cmd, &format)
+	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with a task that did not complete, without a prompt")
 	return cmd
 }

@@ -45,10 +45,11 @@ func (a *app) root() *cobra.Command {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "errors only on stderr")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr; answers live on a terminal")
 	root.AddCommand(
-		a.runCommand(), a.resumeCommand(), a.compactCommand(),
+		a.initCommand(), a.runCommand(), a.resumeCommand(), a.steerCommand(), a.promptCommand(), a.cancelCommand(), a.compactCommand(),
 		a.sessionCommand(), a.notesCommand(), a.profileCommand(), a.pluginCommand(), a.modelCommand(),
-		a.versionCommand(), pluginServeCommand(), exitCodesTopic(), eventsTopic(),
+		a.doctorCommand(), a.schemaCommand(), a.versionCommand(), pluginServeCommand(), exitCodesTopic(), eventsTopic(),
 	)
+	a.addCompletions(root)
 	return root
 }
 

@@ -53,7 +53,7 @@ func (w *work) create(ctx context.Context, prompt string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := w.config(p, workspace)
+	cfg, err := w.config(ctx, p, workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ import (
 func (a *app) sessionCommand() *cobra.Command {
 	return group("session", "The sessions on this machine", `A session is one conversation, kept as an append-only log of events. ID may be the
 beginning of an id, or "last" for the newest.`,
-		a.sessionListCommand(), a.sessionShowCommand(), a.sessionExportCommand(), a.sessionVerifyCommand())
+		a.sessionListCommand(), a.sessionShowCommand(), a.sessionExportCommand(), a.sessionVerifyCommand(), a.sessionRmCommand())
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
@@ -60,7 +60,12 @@ func writeSessions(w io.Writer, list []session.Summary) error {
 
 func clock(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
-func size(bytes int64) string { return render.Amount(int(bytes)) + "B" }
+func size(bytes int64) string {
+	if bytes >= 1e9 {
+		return fmt.Sprintf("%.1fGB", float64(bytes)/1e9)
+	}
+	return render.Amount(int(bytes)) + "B"
+}
 
 // withSession opens a session for reading.
 func (a *app) withSession(ctx context.Context, prefix string, read func(session.Summary, session.Reader) error) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -97,7 +98,7 @@ func stateFault(id string, err error) error {
 // storageFault finds a failed write of a log in an error from further up.
 func storageFault(err error) *fault {
 	for _, known := range []error{session.ErrConflict, session.ErrLocked, session.ErrNotFound, session.ErrNewer, session.ErrDamaged,
-		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS} {
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EFBIG, syscall.EIO} {
 		if errors.Is(err, known) {
 			return stateFaultOf("", err)
 		}
@@ -109,7 +110,7 @@ func stateFaultOf(id string, err error) *fault {
 	var locked *session.LockedError
 	switch {
 	case errors.As(err, &locked):
-		return faultf(exitState, "SESSION_LOCKED", "wait until that process is done, or end it", "session %s is in use by %s", locked.ID, locked.Owner)
+		return faultf(exitState, "SESSION_LOCKED", "wait until that process is done; tureen steer, prompt, compact and cancel reach it with --session "+locked.ID, "session %s is in use by %s", locked.ID, locked.Owner)
 	case errors.Is(err, session.ErrNotFound) && (id == "" || id == "last"):
 		return faultf(exitState, "SESSION_NOT_FOUND", `start one: tureen run "PROMPT"`, "there is no session so far")
 	case errors.Is(err, session.ErrNotFound):
@@ -119,11 +120,19 @@ func stateFaultOf(id string, err error) *fault {
 	switch {
 	case errors.Is(err, session.ErrDamaged):
 		code = "SESSION_DAMAGED"
+	case errors.Is(err, session.ErrAmbiguous):
+		code = "SESSION_AMBIGUOUS"
 	case errors.Is(err, session.ErrNewer):
 		code = "SESSION_NEWER"
 	case errors.Is(err, fs.ErrPermission):
 		code = "SESSION_NOT_WRITABLE"
 	}
 	message, hint := advice(err.Error())
+	for _, known := range []error{session.ErrAmbiguous, session.ErrDamaged, session.ErrNewer} { // the code says it
+		message = strings.Replace(message, " ("+known.Error()+")", "", 1)
+	}
+	if hint == "" {
+		hint = "check the free space and the rights of the directory of the sessions"
+	}
 	return faultf(exitState, code, hint, "%s", message)
 }

@@ -22,7 +22,8 @@ type work struct {
 	profile *profile.Profile
 }
 
-// job is what a verb does in a session: open takes it, do works in it.
+// job is what a verb does in a session: open takes it, do works in it. An open
+// that returns no host has done all there was to do.
 type job struct {
 	open func(ctx context.Context, w *work) (*host.Host, error)
 	do   func(ctx context.Context, w *work, h *host.Host) error
@@ -60,7 +61,7 @@ func (w *work) run(ctx context.Context, j job) (err error) {
 	}
 	defer w.store.Close()
 	h, err := j.open(ctx, w)
-	if err != nil {
+	if err != nil || h == nil {
 		return err
 	}
 	defer func() {
@@ -75,9 +76,9 @@ func (w *work) run(ctx context.Context, j job) (err error) {
 }
 
 // config is what the host is given. It takes the profile as the one in use.
-func (w *work) config(p *profile.Profile, workspace string) (host.Config, error) {
+func (w *work) config(ctx context.Context, p *profile.Profile, workspace string) (host.Config, error) {
 	w.profile = p
-	if err := trusted(p); err != nil {
+	if err := w.trusted(ctx, p); err != nil {
 		return host.Config{}, err
 	}
 	if _, err := checkedPlugins(p); err != nil {
@@ -126,7 +127,7 @@ func (w *work) resume(ctx context.Context, prefix string) (*host.Host, error) {
 		return nil, err
 	}
 	w.warnOfStrategy(created, p)
-	cfg, err := w.config(p, created.Workspace)
+	cfg, err := w.config(ctx, p, created.Workspace)
 	if err != nil {
 		return nil, err
 	}

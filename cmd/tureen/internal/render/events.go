@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"strings"
 	"text/tabwriter"
@@ -147,16 +148,26 @@ func WriteTypes(w io.Writer) {
 	tab.Flush()
 }
 
+// jsonFields are the fields of a struct under their JSON names, in order; those of
+// an embedded struct are its own.
+func jsonFields(t reflect.Type) iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) {
+		for _, f := range reflect.VisibleFields(t) {
+			if f.Anonymous {
+				continue
+			}
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !yield(name, f) {
+				return
+			}
+		}
+	}
+}
+
 // fields names the JSON fields of a struct, those of a struct within it in braces.
 func fields(t reflect.Type) []string {
 	var names []string
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous {
-			names = append(names, fields(f.Type)...)
-			continue
-		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	for name, f := range jsonFields(t) {
 		inner := f.Type
 		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice {
 			inner = inner.Elem()

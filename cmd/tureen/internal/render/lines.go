@@ -37,6 +37,13 @@ func (l *Lines) Live(text string) {
 	l.midline = !strings.HasSuffix(text, "\n")
 }
 
+// Answered tells that the person ended the live line with Enter.
+func (l *Lines) Answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.midline = false
+}
+
 func (l *Lines) endLive() {
 	if l.midline {
 		_, _ = io.WriteString(l.w, "\n")

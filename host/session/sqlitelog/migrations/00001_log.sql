@@ -13,10 +13,11 @@ CREATE TABLE events (
     data     BLOB
 ) STRICT;
 
--- What is looked up by kind: turns, compactions, records and the like. The kinds
--- of an ordinary step stay out, so that a step does not write this index.
+-- What is looked up by kind: turns, what users say, compactions, records and the
+-- like. The kinds of an ordinary step stay out, so that a step does not write this
+-- index.
 CREATE INDEX events_rare ON events (seq, kind) WHERE kind NOT IN
-    ('step.started', 'step.ended', 'message.user', 'message.assistant', 'tool.started', 'tool.result');
+    ('step.started', 'step.ended', 'message.assistant', 'tool.started', 'tool.result');
 
 CREATE TABLE snapshot (
     id   INTEGER PRIMARY KEY CHECK (id = 1),

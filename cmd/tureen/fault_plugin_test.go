@@ -1,0 +1,148 @@
+package main_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/tool"
+	"github.com/tureen-host/tureen/plugins/sdk"
+)
+
+// faultyArgument makes this test binary a plugin that misbehaves in the way that
+// the next argument names.
+const faultyArgument = "faulty-plugin"
+
+// faulty writes a directory that is a faulty plugin and returns its path.
+func faulty(t testing.TB, u *sandbox, fault string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := u.path("work", fault)
+	manifest := fmt.Sprintf("name = %q\nargv = [%q, %q, %q]\n", fault, self, faultyArgument, fault)
+	if err := os.MkdirAll(dir, 0o700); err == nil {
+		err = os.WriteFile(dir+"/plugin.toml", []byte(manifest), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// serveFaulty serves a faulty plugin.
+func serveFaulty(fault string) {
+	f := &faultyPlugin{name: fault}
+	p := sdk.Plugin{Name: fault, Version: "1.0.0", Roles: []sdk.Role{sdk.RoleTools}}
+	services := sdk.Services{Tools: f, Sessions: workspaces{f}}
+	switch fault {
+	case "rejects", "hookfails", "hookdies":
+		p.Roles, p.HookPoints = []sdk.Role{sdk.RoleHooks}, []hook.Point{hook.BeforeStep}
+		services = sdk.Services{Hooks: f}
+	case "badstrategy", "sour":
+		p.Roles = []sdk.Role{sdk.RoleStrategy}
+		services = sdk.Services{Strategy: f}
+	case "particular":
+		p.ConfigSchema = json.RawMessage(`{"type":"object","properties":{"level":{"type":"integer"}},"required":["level"],"additionalProperties":false}`)
+	}
+	p.Start = func(context.Context, sdk.Init) (sdk.Services, error) {
+		switch fault {
+		case "unready":
+			return services, errors.New("the licence file is missing; put it into the plugin's directory")
+		case "diesatstart":
+			fmt.Fprintln(os.Stderr, "out of luck")
+			os.Exit(3)
+		}
+		return services, nil
+	}
+	sdk.Serve(p)
+}
+
+type faultyPlugin struct{ name, workspace string }
+
+// workspaces keeps the working directory of the session.
+type workspaces struct{ *faultyPlugin }
+
+func (w workspaces) Open(_ context.Context, s compaction.Session) error {
+	w.workspace = s.Workspace
+	return nil
+}
+func (workspaces) Close(context.Context, string) {}
+
+func (f *faultyPlugin) Name() string { return f.name }
+
+func (f *faultyPlugin) Tools(context.Context, string) ([]tool.Spec, error) {
+	return []tool.Spec{{Name: "poke", Description: "pokes", Schema: json.RawMessage(`{"type":"object"}`)}}, nil
+}
+
+func (f *faultyPlugin) Call(_ context.Context, _ tool.Call, _ func(string)) (tool.Result, error) {
+	switch f.name {
+	case "dies":
+		fmt.Fprintln(os.Stderr, "poked too hard")
+		os.Exit(3)
+	case "floods":
+		for i := range 20_000 {
+			fmt.Fprintln(os.Stdout, "flood", i)
+			fmt.Fprintln(os.Stderr, "flood", i)
+		}
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM)
+		_ = os.WriteFile(filepath.Join(f.workspace, "begun"), nil, 0o600)
+		select {}
+	}
+	return tool.Result{Text: "poked"}, nil
+}
+
+func (f *faultyPlugin) Points() []hook.Point { return []hook.Point{hook.BeforeStep} }
+func (f *faultyPlugin) OnFailure() string    { return "end_turn" }
+
+func (f *faultyPlugin) BeforeStep(context.Context, hook.Where, []string) (hook.StepDecision, error) {
+	switch f.name {
+	case "rejects":
+		return hook.StepDecision{Reject: "nobody works on a Sunday"}, nil
+	case "hookfails":
+		return hook.StepDecision{}, errors.New("the calendar cannot be read")
+	}
+	os.Exit(3)
+	return hook.StepDecision{}, nil
+}
+
+func (f *faultyPlugin) BeforeTool(context.Context, hook.Where, string, string, json.RawMessage) (hook.ToolDecision, error) {
+	return hook.ToolDecision{}, nil
+}
+
+func (f *faultyPlugin) AfterTool(context.Context, hook.Where, hook.ToolOutcome) (hook.OutcomeDecision, error) {
+	return hook.OutcomeDecision{}, nil
+}
+
+func (f *faultyPlugin) TurnStopping(context.Context, hook.Where) (hook.StopDecision, error) {
+	return hook.StopDecision{}, nil
+}
+
+func (f *faultyPlugin) RequestFailed(context.Context, hook.Where, session.Failure, int) (hook.FailedDecision, error) {
+	return hook.FailedDecision{}, nil
+}
+
+func (f *faultyPlugin) TurnEnded(context.Context, hook.Where, session.Reason) error { return nil }
+func (f *faultyPlugin) Idle(context.Context, hook.Where) error                      { return nil }
+
+func (f *faultyPlugin) Open(context.Context, compaction.Session) (compaction.Opening, error) {
+	if f.name == "sour" {
+		return compaction.Opening{}, nil
+	}
+	return compaction.Opening{}, errors.New("the template is broken; mend the template")
+}
+
+func (f *faultyPlugin) Propose(context.Context, compaction.Input) (compaction.Proposal, error) {
+	return compaction.Proposal{}, errors.New("the template is broken; mend the template")
+}

@@ -56,6 +56,9 @@ type Host struct {
 func Create(ctx context.Context, c Config, title string) (*Host, error) {
 	created := session.Created{ID: strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()), Workspace: c.Workspace,
 		Profile: c.Profile.Name, Strategy: c.Profile.Compaction.Strategy, Title: headline(title), Time: time.Now().UTC()}
+	if s, ok := c.Store.(session.Preparer); ok {
+		s.Prepare() // beside the start of model and plugins
+	}
 	return open(ctx, c, nil, func(ctx context.Context) (session.Log, error) { return c.Store.Create(ctx, created) })
 }
 

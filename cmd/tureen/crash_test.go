@@ -122,7 +122,11 @@ func (p *crew) left() int {
 // then, where that was nothing, with a word from the person.
 func (p *crew) goOn(t testing.TB, id string) {
 	t.Helper()
-	for _, word := range []string{"--continue", "Continue.", "Continue.", "Continue."} {
+	words := []string{"--continue", "Continue.", "Continue.", "Continue."}
+	if !p.prompted(t, id) {
+		words[1] = p.task
+	}
+	for _, word := range words {
 		if k := p.crash(t, "", p.resume(id, word)...); k.exit != 0 {
 			t.Errorf("resume %s ended with %d: %s", word, k.exit, &k.stderr)
 		}
@@ -131,6 +135,16 @@ func (p *crew) goOn(t testing.TB, id string) {
 		}
 	}
 	t.Errorf("the session is %q after four resumes, %d steps of the plan are left", p.status(t, id), p.left())
+}
+
+// prompted tells whether the session ever heard of the task.
+func (s *sandbox) prompted(t testing.TB, id string) bool {
+	t.Helper()
+	events, _, err := s.events(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(events, func(e session.Event) bool { return e.Kind == session.KindInboxQueued })
 }
 
 // status is the reason of the newest turn that ended.
@@ -285,6 +299,37 @@ func TestR1_ACrashWhileResuming(t *testing.T) {
 			t.Errorf("%s: said and not stored: %s", point, line)
 		}
 	}
+	p.goOn(t, id)
+	if f := p.audit(t, id); !f.none() {
+		t.Error(f.String())
+	}
+}
+
+// TestR1_T8_AKilledHostLeavesNoCommandRunning kills the host while a command, and
+// what it has started, would go on for long.
+func TestR1_T8_AKilledHostLeavesNoCommandRunning(t *testing.T) {
+	t.Parallel()
+	p := planned(t, user(t), []scripted.Reply{
+		batch(1, "shell", object{"description": "wait", "command": "sleep 1000 & (sleep 1001; true) & echo > begun; wait"}), batch(2, "shell", effect("c2-0")), {Text: "Done."}})
+	k := p.start(t, "", p.run()...)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if _, err := os.Stat(p.path("work", "begun")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the command did not begin: %s", &k.stderr)
+		}
+	}
+	if err := k.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	k.wait(t)
+	for deadline := time.Now().Add(10 * time.Second); len(p.processes()) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still there:\n%s", strings.Join(p.processes(), "\n"))
+		}
+	}
+	id := p.lastSession()
 	p.goOn(t, id)
 	if f := p.audit(t, id); !f.none() {
 		t.Error(f.String())

@@ -31,12 +31,8 @@ func faulty(t testing.TB, u *sandbox, fault string) string {
 	}
 	dir := u.path("work", fault)
 	manifest := fmt.Sprintf("name = %q\nargv = [%q, %q, %q]\n", fault, self, faultyArgument, fault)
-	if err := os.MkdirAll(dir, 0o700); err == nil {
-		err = os.WriteFile(dir+"/plugin.toml", []byte(manifest), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	mkdir(t, dir)
+	write(t, filepath.Join(dir, "plugin.toml"), manifest)
 	return dir
 }
 

@@ -123,13 +123,14 @@ func cmdKeys(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lines FILE KEY… names the value of a key, line by line, in a file of JSON
-// lines: lines stdout type session.started turn.started.
+// lines FILE KEY… names the value of a key, line by line, in a stream of events,
+// each of which must be as the schema says: lines stdout type session.started turn.started.
 func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
 	var got []string
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		var v map[string]any
 		ts.Check(json.Unmarshal([]byte(line), &v))
+		ts.Check(fits(v))
 		got = append(got, shown(v[args[1]]))
 	}
 	if neg || !slices.Equal(got, args[2:]) {

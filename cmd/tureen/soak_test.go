@@ -46,10 +46,10 @@ func (s *tally) count(f func()) {
 	f()
 }
 
-// TestSoak kills hosts and plugins at random moments and at named points, resumes
-// what is left until it is completed, and counts what was lost, done twice, left
-// open or left behind. The seed decides which sessions and points; the moments
-// depend on the machine as well.
+// TestSoak kills hosts and plugins at every boundary of one session and at random
+// moments and points of many, resumes what is left until it is completed, and counts
+// what was lost, done twice, left open or left behind. The seed decides which
+// sessions and points; the moments depend on the machine as well.
 func TestSoak(t *testing.T) {
 	seed := *soakSeed
 	if seed == 0 {
@@ -58,6 +58,7 @@ func TestSoak(t *testing.T) {
 	fmt.Printf("soak: -seed %d -kills %d\n", seed, *soakKills)
 	s := &tally{took: 700 * time.Millisecond}
 	began := time.Now()
+	t.Run("boundaries", func(t *testing.T) { s.boundaries(t) })
 	t.Run("sessions", func(t *testing.T) {
 		for i, planned := 0, 0; planned < *soakKills; i++ {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -77,6 +78,34 @@ func TestSoak(t *testing.T) {
 	}
 	if s.lost+s.duplicates+s.unpaired+s.orphans+s.rest > 0 {
 		t.Error("not all zero")
+	}
+}
+
+// boundaries kills the host once before, in and after each append of the rich plan.
+func (s *tally) boundaries(t *testing.T) {
+	const most = 60 // appends; a run that has fewer is let alone
+	for n := 1; n <= most; n++ {
+		for _, when := range []string{"before", "during", "after"} {
+			point := fmt.Sprintf("append:%d:%s", n, when)
+			t.Run(point, func(t *testing.T) {
+				t.Parallel()
+				c := rich(t, user(t))
+				j := &job{name: point, tally: s}
+				k := c.start(t, point, c.run()...)
+				k.wait(t)
+				s.count(func() { s.sessions, s.runs = s.sessions+1, s.runs+1 })
+				if !k.byKill {
+					if n == 1 || k.exit != 0 {
+						t.Errorf("not killed; it ended with %d: %s", k.exit, &k.stderr)
+					}
+					return
+				}
+				s.count(func() { s.hosts++ })
+				j.checkStdout(t, c, k)
+				c.goOn(t, c.lastSession())
+				j.found(t, c.audit(t, c.lastSession()))
+			})
+		}
 	}
 }
 
@@ -135,7 +164,7 @@ func (j *job) work(t *testing.T) {
 	for made, tries := 0, 0; made < j.kills && tries < 30; tries++ {
 		args := c.run()
 		if id := c.lastSession(); id != "" {
-			args = c.resume(id, []string{"--continue", "Continue."}[j.rng.IntN(2)])
+			args = c.resume(id, j.word(t, c, id))
 		}
 		if j.plugins {
 			made += j.strikePlugins(t, c, args, j.kills-made)
@@ -154,6 +183,15 @@ func (j *job) work(t *testing.T) {
 	if !j.plan {
 		j.checkReport(t, c, id)
 	}
+}
+
+// word is what a resume is given: the task where the session never heard of it, or
+// is through with it.
+func (j *job) word(t *testing.T, c *crew, id string) string {
+	if !c.prompted(t, id) || c.status(t, id) == "completed" {
+		return c.task
+	}
+	return []string{"--continue", "Continue."}[j.rng.IntN(2)]
 }
 
 func (j *job) found(t *testing.T, f faults) {
@@ -210,8 +248,10 @@ func (j *job) strikePlugins(t *testing.T, c *crew, args []string, most int) (mad
 	for !bytes.Contains(k.said(), []byte(`"type":"step.started"`)) { // a plugin that cannot start is another matter
 		select {
 		case <-ended:
-			t.Errorf("%s: ended with %d before a step: %s", j.name, k.exit, &k.stderr)
-			return most
+			if k.exit != 0 {
+				t.Errorf("%s: ended with %d before a step: %s", j.name, k.exit, &k.stderr)
+			}
+			return 0
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
@@ -277,20 +317,25 @@ func (j *job) checkReport(t *testing.T, c *crew, id string) {
 			text += a.Message.Text()
 		}
 	}
-	whole := true
+	var missing []string
 	files, _ := filepath.Glob(c.path("work", "logs", "*"))
 	for _, file := range files {
 		content, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(content)) {
 			if strings.HasPrefix(line, "Finding:") {
-				whole = whole && strings.Contains(text, strings.TrimSpace(line))
+				if !strings.Contains(text, strings.TrimSpace(line)) {
+					missing = append(missing, filepath.Base(file))
+				}
 			}
 		}
 	}
 	j.tally.count(func() {
 		j.tally.reports++
-		if whole {
+		if len(missing) == 0 {
 			j.tally.whole++
 		}
 	})
+	if len(missing) > 0 {
+		t.Logf("the report lacks the findings of %v", missing)
+	}
 }

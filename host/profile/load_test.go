@@ -459,6 +459,12 @@ func TestList(t *testing.T) {
 	if len(entries) != 3 {
 		t.Fatalf("got %+v", entries)
 	}
+	for i := range entries {
+		if (entries[i].Profile == nil) != (entries[i].Err != nil) {
+			t.Errorf("%s: profile %v, error %v", entries[i].Name, entries[i].Profile, entries[i].Err)
+		}
+		entries[i].Profile = nil
+	}
 	want := []profile.Entry{
 		{Name: "base", Description: "the base", Path: "profiles/base.toml", Strategy: "none"},
 		{Name: "broken", Path: ".tureen/profiles/broken.toml", Project: true, Err: entries[1].Err},

@@ -1,12 +1,14 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 
@@ -31,19 +33,15 @@ var nameRule = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // NewRegistry asks the providers for their tools, in order. Two tools of one
 // name, a bad name or a schema that does not compile are errors that name the
-// plugin.
+// plugin; of several the first is told.
 func NewRegistry(ctx context.Context, session string, providers []Provider) (*Registry, error) {
 	r := &Registry{byName: map[string]int{}}
-	for _, p := range providers {
-		specs, err := p.Tools(ctx, session)
-		if err != nil {
-			return nil, fmt.Errorf("list the tools of plugin %q: %w", p.Name(), err)
-		}
-		for _, s := range specs {
-			if err := r.add(p, s); err != nil {
-				return nil, err
-			}
-		}
+	later := r.collect(ctx, session, providers) // what stands before it goes first
+	if err := r.compile(); err != nil {
+		return nil, err
+	}
+	if later != nil {
+		return nil, later
 	}
 	declarations, err := json.Marshal(r.Declarations())
 	if err != nil {
@@ -54,6 +52,22 @@ func NewRegistry(ctx context.Context, session string, providers []Provider) (*Re
 	return r, nil
 }
 
+// collect lists the tools up to the first that cannot be taken.
+func (r *Registry) collect(ctx context.Context, session string, providers []Provider) error {
+	for _, p := range providers {
+		specs, err := p.Tools(ctx, session)
+		if err != nil {
+			return fmt.Errorf("list the tools of plugin %q: %w", p.Name(), err)
+		}
+		for _, s := range specs {
+			if err := r.add(p, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func (r *Registry) add(p Provider, s Spec) error {
 	if !nameRule.MatchString(s.Name) {
 		return fmt.Errorf("plugin %q offers a tool named %q; a name is 1 to 64 of A-Z a-z 0-9 _ -", p.Name(), s.Name)
@@ -61,13 +75,25 @@ func (r *Registry) add(p Provider, s Spec) error {
 	if i, taken := r.byName[s.Name]; taken {
 		return fmt.Errorf("plugins %q and %q both offer a tool named %q; remove one of them from the profile", r.entries[i].provider.Name(), p.Name(), s.Name)
 	}
-	schema, err := compile(s.Name, s.Schema)
-	if err != nil {
-		return fmt.Errorf("plugin %q: the schema of tool %q: %w", p.Name(), s.Name, err)
-	}
 	r.byName[s.Name] = len(r.entries)
-	r.entries = append(r.entries, entry{s, p, schema})
+	r.entries = append(r.entries, entry{spec: s, provider: p})
 	return nil
+}
+
+// compile compiles the schemas side by side: it is most of what a start costs here.
+func (r *Registry) compile() error {
+	errs := make([]error, len(r.entries))
+	var all sync.WaitGroup
+	for i := range r.entries {
+		all.Go(func() {
+			e := &r.entries[i]
+			if e.schema, errs[i] = compile(e.spec.Name, e.spec.Schema); errs[i] != nil {
+				errs[i] = fmt.Errorf("plugin %q: the schema of tool %q: %w", e.provider.Name(), e.spec.Name, errs[i])
+			}
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 // Declarations returns the tools as the model sees them, always in the same

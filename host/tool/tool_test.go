@@ -43,6 +43,23 @@ func TestT1_ARegistryRefusesWhatAModelCouldNotUse(t *testing.T) {
 	}
 }
 
+func TestT1_TheFirstOfSeveralProblemsIsTold(t *testing.T) {
+	t.Parallel()
+	good, bad := spec("good", `{"type":"object"}`), func(name string) tool.Spec { return spec(name, `{"type":"string"}`) }
+	for want, specs := range map[string][]tool.Spec{
+		`schema of tool "first"`: {good, bad("first"), bad("second"), spec("bad name", `{}`)},
+		`named "bad name"`:       {good, spec("bad name", `{}`), bad("later")},
+		`both offer`:             {good, good, bad("later")},
+	} {
+		for range 20 {
+			_, err := tool.NewRegistry(t.Context(), "s", []tool.Provider{provider{"a", specs}, provider{"b", []tool.Spec{bad("last")}}})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Fatalf("want %q, got %v", want, err)
+			}
+		}
+	}
+}
+
 func TestSP8_M22_DeclarationsAreByteStable(t *testing.T) {
 	t.Parallel()
 	p := provider{"a", []tool.Spec{spec("b", `{"type":"object"}`), spec("a", `{"type":"object"}`)}}

@@ -44,6 +44,7 @@ type outcome struct {
 type process struct {
 	cmd     *exec.Cmd
 	group   group
+	release func()        // from the guardian
 	exited  chan struct{} // closed once the shell has ended
 	drained chan struct{} // closed once both streams have ended
 	readers []*os.File
@@ -77,6 +78,7 @@ func (c command) start(out *outcome) (*process, error) {
 		drained: make(chan struct{}),
 		recent:  tail{keep: progressBytes},
 	}
+	guard.once.Do(guard.start)
 	p.cmd.Dir, p.cmd.Env, p.cmd.SysProcAttr = c.dir, c.env, ownGroup()
 	outR, outW, err := os.Pipe()
 	if err != nil {
@@ -98,6 +100,7 @@ func (c command) start(out *outcome) (*process, error) {
 		return nil, err
 	}
 	p.group = group(p.cmd.Process.Pid)
+	p.release = guard.watch(p.group)
 	var streams sync.WaitGroup
 	streams.Go(func() { io.Copy(io.MultiWriter(&out.stdout, &p.recent), outR) })
 	streams.Go(func() { io.Copy(io.MultiWriter(&out.stderr, &p.recent), errR) })
@@ -166,6 +169,7 @@ func (p *process) finish(out *outcome) {
 	}
 	p.closeReaders()
 	<-p.drained
+	p.release()
 }
 
 func (p *process) closeReaders() {

@@ -34,11 +34,12 @@ func runForever(dir string) error {
 	if err := p.Open(ctx, compaction.Session{ID: "s", Workspace: dir}); err != nil {
 		return err
 	}
-	arguments := json.RawMessage(`{"description": "Wait", "command": "echo $$ > pid; exec sleep 1000"}`)
+	arguments := json.RawMessage(`{"description": "Wait", "command": "echo $$ > pid; sleep 1000 & echo $! > child; wait"}`)
 	_, err = p.Call(ctx, tool.Call{Session: "s", Name: "shell", Arguments: arguments}, nil)
 	return err
 }
 
+// TestT8_ACommandDiesWithAKilledPlugin: so does what it left in the background.
 func TestT8_ACommandDiesWithAKilledPlugin(t *testing.T) {
 	t.Parallel()
 	b := setup(t, `{}`)
@@ -52,12 +53,13 @@ func TestT8_ACommandDiesWithAKilledPlugin(t *testing.T) {
 	if err := plugin.Start(); err != nil {
 		t.Fatal(err)
 	}
-	pid := b.pids("pid", 1)[0]
+	pid, child := b.pids("pid", 1)[0], b.pids("child", 1)[0]
 	if err := plugin.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	plugin.Wait()
 	b.gone(pid)
+	b.gone(child)
 }
 
 func TestT7_ShellHasNoTerminal(t *testing.T) {

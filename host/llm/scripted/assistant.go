@@ -80,12 +80,12 @@ func (v *conversation) readCall(raw json.RawMessage, at string) (*llm.ToolCall, 
 		}
 	}
 	switch {
-	case !callID.MatchString(c.ID):
-		return nil, invalid(at+".id", "%q does not match %s", c.ID, callID)
+	case !callID().MatchString(c.ID):
+		return nil, invalid(at+".id", "%q does not match %s", c.ID, callID())
 	case v.ids[c.ID]:
 		return nil, invalid(at+".id", "the call id %q is used twice", c.ID)
-	case !toolName.MatchString(c.Name):
-		return nil, invalid(at+".function.name", "%q does not match %s", c.Name, toolName)
+	case !toolName().MatchString(c.Name):
+		return nil, invalid(at+".function.name", "%q does not match %s", c.Name, toolName())
 	case kind(json.RawMessage(c.Arguments)) != "object" || !json.Valid([]byte(c.Arguments)):
 		return nil, invalid(at+".function.arguments", "the string does not hold a JSON object: %.60q", c.Arguments)
 	}

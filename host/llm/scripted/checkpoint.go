@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	sectionHeading = regexp.MustCompile(`(?m)^ {0,3}(#{2,4} +\S.*?)\s*$`)
-	asksCheckpoint = regexp.MustCompile(`(?i)\bcheckpoint\b|\bsummar(?:y|ise|ize)\b|\bcondense\b|\bhand-?over\b`)
-	asksToWrite    = regexp.MustCompile(`(?i)\b(?:write|output|produce|answer|reply|fill|keep|use)\b`)
+	sectionHeading = pattern(`(?m)^ {0,3}(#{2,4} +\S.*?)\s*$`)
+	asksCheckpoint = pattern(`(?i)\bcheckpoint\b|\bsummar(?:y|ise|ize)\b|\bcondense\b|\bhand-?over\b`)
+	asksToWrite    = pattern(`(?i)\b(?:write|output|produce|answer|reply|fill|keep|use)\b`)
 )
 
 // instruction returns the headings that the last message asks to be filled, nil
@@ -22,8 +22,8 @@ func instruction(messages []*llm.Message) []string {
 		return nil
 	}
 	text := messages[len(messages)-1].Text()
-	headings := sectionHeading.FindAllStringSubmatch(text, -1)
-	if len(headings) < 2 || !asksCheckpoint.MatchString(text) || !asksToWrite.MatchString(text) {
+	headings := sectionHeading().FindAllStringSubmatch(text, -1)
+	if len(headings) < 2 || !asksCheckpoint().MatchString(text) || !asksToWrite().MatchString(text) {
 		return nil
 	}
 	if strings.Contains(text, "</") || strings.Contains(text, "Read through:") {
@@ -39,15 +39,15 @@ func instruction(messages []*llm.Message) []string {
 // topics say by a word of its heading what a section is filled with; the first
 // that matches counts.
 var topics = []struct {
-	heading *regexp.Regexp
+	heading func() *regexp.Regexp
 	fill    func(*view) []string
 }{
-	{regexp.MustCompile(`(?i)\bnext\b`), (*view).nextLines},
-	{regexp.MustCompile(`(?i)error|problem|fix`), (*view).errorLines},
-	{regexp.MustCompile(`(?i)pending|jobs?\b|todo`), (*view).pendingLines},
-	{regexp.MustCompile(`(?i)critical|finding|fact|result`), (*view).factLines},
-	{regexp.MustCompile(`(?i)file|code|progress|state`), (*view).progressLines},
-	{regexp.MustCompile(`(?i)current|work`), (*view).workLines},
+	{pattern(`(?i)\bnext\b`), (*view).nextLines},
+	{pattern(`(?i)error|problem|fix`), (*view).errorLines},
+	{pattern(`(?i)pending|jobs?\b|todo`), (*view).pendingLines},
+	{pattern(`(?i)critical|finding|fact|result`), (*view).factLines},
+	{pattern(`(?i)file|code|progress|state`), (*view).progressLines},
+	{pattern(`(?i)current|work`), (*view).workLines},
 }
 
 // checkpoint fills the headings from what is in sight: the task under the first,
@@ -61,7 +61,7 @@ func (v *view) checkpoint(headings []string) string {
 			continue
 		}
 		for _, topic := range topics {
-			if !topic.heading.MatchString(heading) {
+			if !topic.heading().MatchString(heading) {
 				continue
 			}
 			if lines := topic.fill(v); len(lines) > 0 && !placed[lines[0]] {

@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -69,7 +68,7 @@ func (g fact) covers(f fact) bool {
 
 // factHead is what may stand before a finding on its line: list marks, quoting,
 // line numbers and a path.
-var factHead = regexp.MustCompile("^[\\s>|*•–—-]*(?:\\d+[.:)|]?\\s+)?[\\s>|*•–—(\\[\"'`-]*" +
+var factHead = pattern("^[\\s>|*•–—-]*(?:\\d+[.:)|]?\\s+)?[\\s>|*•–—(\\[\"'`-]*" +
 	"(?:(" + inPath + "*[/.]" + inPath + "*)[\\s\"'`)\\]:,|–—\\d-]*)?$")
 
 // findFacts collects the findings in a text about files: notes, checkpoints,
@@ -87,7 +86,7 @@ func (v *view) findFacts(text string) []fact {
 			}
 			continue
 		}
-		head := factHead.FindStringSubmatch(line[:at])
+		head := factHead().FindStringSubmatch(line[:at])
 		if head == nil || strings.Trim(line[at+len(v.task.prefix):], " \"'`“”.,") == "" {
 			continue
 		}

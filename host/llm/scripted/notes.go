@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -29,8 +28,8 @@ type notes struct {
 }
 
 var (
-	speaksOfNotes = regexp.MustCompile(`(?i)\bnotes?\b|notes_write`)
-	nextCursor    = regexp.MustCompile(`\bnext(?:_cursor)?=(\S+)`)
+	speaksOfNotes = pattern(`(?i)\bnotes?\b|notes_write`)
+	nextCursor    = pattern(`\bnext(?:_cursor)?=(\S+)`)
 )
 
 func (v *view) notesUsable() bool {
@@ -154,7 +153,7 @@ func (v *view) sawNotes(args map[string]any, result *llm.Message) {
 	case !result.IsError:
 		v.notes.known, v.notes.clash, v.notes.failures, v.notes.cursor = true, false, 0, ""
 		header, _, _ := strings.Cut(text, "\n")
-		if m := nextCursor.FindStringSubmatch(header); m != nil && strings.Trim(m[1], "-") != "" && m[1] != "none" && m[1] != "end" {
+		if m := nextCursor().FindStringSubmatch(header); m != nil && strings.Trim(m[1], "-") != "" && m[1] != "none" && m[1] != "end" {
 			v.notes.cursor = m[1]
 		}
 		v.notes.read = v.notes.cursor == ""

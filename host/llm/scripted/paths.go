@@ -12,11 +12,11 @@ import (
 // sentence is escaped in a file's label.
 const inPath = "[^\\s\"'`<>|,;:()\\[\\]{}*?]"
 
-var special = regexp.MustCompile("[\\s\"'`<>|,;:()\\[\\]{}*?%]")
+var special = pattern("[\\s\"'`<>|,;:()\\[\\]{}*?%]")
 
 // escape writes special characters of a path as %XX.
 func escape(p string) string {
-	return special.ReplaceAllStringFunc(p, func(c string) string {
+	return special().ReplaceAllStringFunc(p, func(c string) string {
 		var b strings.Builder
 		for _, x := range []byte(c) {
 			fmt.Fprintf(&b, "%%%02X", x)

@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -59,7 +58,7 @@ func (v *view) giveUp() string {
 	return fmt.Sprintf("I stop here: this is window %d and nothing in it shows which files of %s were read before, so I would start over for ever. A strategy that keeps notes or a summary lets me finish.", v.window, v.task.dir)
 }
 
-var longWord = regexp.MustCompile(`[\pL\pN][\pL\pN-]{3,}`)
+var longWord = pattern(`[\pL\pN][\pL\pN-]{3,}`)
 
 // brief answers an ordinary question from what is in sight: the findings that
 // share the most words with it.
@@ -90,7 +89,7 @@ func (v *view) shared(line string) int {
 	line = strings.ToLower(line)
 	everywhere := strings.ToLower(v.task.prefix + v.task.dir)
 	n := 0
-	for _, word := range longWord.FindAllString(strings.ToLower(v.question), -1) {
+	for _, word := range longWord().FindAllString(strings.ToLower(v.question), -1) {
 		if strings.Contains(line, word) && !strings.Contains(everywhere, word) {
 			n++
 		}

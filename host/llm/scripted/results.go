@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +10,9 @@ import (
 )
 
 var (
-	readPath   = regexp.MustCompile(`(?m)^<path>(.+)</path>$`)
-	readOn     = regexp.MustCompile(`Use offset=(\d+) to continue`)
-	cutListing = regexp.MustCompile(`^\(.*`)
+	readPath   = pattern(`(?m)^<path>(.+)</path>$`)
+	readOn     = pattern(`Use offset=(\d+) to continue`)
+	cutListing = pattern(`^\(.*`)
 )
 
 // sawListing takes in a glob of the task's directory.
@@ -28,7 +27,7 @@ func (v *view) sawListing(args map[string]any, result *llm.Message) {
 	v.listed, v.listErrors = true, 0
 	for line := range strings.Lines(result.Text()) {
 		line = strings.TrimSpace(line)
-		if cutListing.MatchString(line) {
+		if cutListing().MatchString(line) {
 			v.cutList = line
 			continue
 		}
@@ -55,7 +54,7 @@ func (v *view) sawListing(args map[string]any, result *llm.Message) {
 func (v *view) sawRead(args map[string]any, result *llm.Message) {
 	text := result.Text()
 	at, _ := args["file_path"].(string)
-	if m := readPath.FindStringSubmatch(text); m != nil {
+	if m := readPath().FindStringSubmatch(text); m != nil {
 		at = m[1]
 	}
 	name, ok := v.task.name(path.Clean(at))
@@ -74,7 +73,7 @@ func (v *view) sawRead(args map[string]any, result *llm.Message) {
 			if strings.HasPrefix(rest, v.task.prefix) {
 				v.facts.add(fact{file: name, text: strings.TrimSpace(rest), exact: true})
 			}
-		} else if m := readOn.FindStringSubmatch(line); m != nil {
+		} else if m := readOn().FindStringSubmatch(line); m != nil {
 			f.complete = false
 			f.next, _ = strconv.Atoi(m[1])
 		}
@@ -82,10 +81,10 @@ func (v *view) sawRead(args map[string]any, result *llm.Message) {
 }
 
 var (
-	callsRead    = regexp.MustCompile(`(?i)\bfiles? (?:already )?read\b|\b(?:already|was|were|been|have|has|had) read\b|\bread (?:so far|completely)\b|\bfinished reading\b|\bread results? (?:of|for)\b|\bresults? of read\b|\bread\s*[({]|<path>`)
-	deniesRead   = regexp.MustCompile(`(?i)\bnot (?:yet )?(?:been )?read\b|\bnext\b|\bunread\b|\bto be read\b|\bread through:`)
-	sentenceEnd  = regexp.MustCompile(`[.;]\s`)
-	headingMarks = regexp.MustCompile(`^\s*#{1,6}\s`)
+	callsRead    = pattern(`(?i)\bfiles? (?:already )?read\b|\b(?:already|was|were|been|have|has|had) read\b|\bread (?:so far|completely)\b|\bfinished reading\b|\bread results? (?:of|for)\b|\bresults? of read\b|\bread\s*[({]|<path>`)
+	deniesRead   = pattern(`(?i)\bnot (?:yet )?(?:been )?read\b|\bnext\b|\bunread\b|\bto be read\b|\bread through:`)
+	sentenceEnd  = pattern(`[.;]\s`)
+	headingMarks = pattern(`^\s*#{1,6}\s`)
 )
 
 // calledRead is the greatest file that a message calls read in its own words: in the
@@ -93,11 +92,11 @@ var (
 func (v *view) calledRead(text string) string {
 	top, under := "", false
 	for line := range strings.Lines(text) {
-		if headingMarks.MatchString(line) {
-			under = callsRead.MatchString(line)
+		if headingMarks().MatchString(line) {
+			under = callsRead().MatchString(line)
 		}
-		for _, sentence := range sentenceEnd.Split(line, -1) {
-			if deniesRead.MatchString(sentence) || !under && !callsRead.MatchString(sentence) {
+		for _, sentence := range sentenceEnd().Split(line, -1) {
+			if deniesRead().MatchString(sentence) || !under && !callsRead().MatchString(sentence) {
 				continue
 			}
 			for _, name := range v.mentions(sentence) {

@@ -3,7 +3,6 @@ package scripted
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,15 +22,15 @@ type task struct {
 }
 
 var (
-	taskVerb  = regexp.MustCompile(`(?i)\b(?:read|go through|work through|open|scan|check)\b`)
-	taskFiles = regexp.MustCompile(`(?i)\b(?:every|all|each|the)\b(?:\s+[\w-]+){0,3}?\s+files?\b`)
-	taskDir   = regexp.MustCompile("(?i)\\b(?:in|under|inside|within|from|of)\\s+(?:the\\s+)?(?:directory\\s+|folder\\s+)?(?:[\"'`“]([^\"'`“”\n]+)[\"'`”]|([\\w~/.-]*[\\w/]))")
-	taskStart = regexp.MustCompile("(?i)\\b(?:start|begin)(?:s|ning|ing)?\\s+with\\s+(?:[\"'`“]([^\"'`“”\n]{1,80})[\"'`”]|([^\\s,;]+))")
-	taskFacts = regexp.MustCompile(`(?i)\bfindings?\b|\b(?:every|all|each)\b.*\bfiles?\b.*\breport\s+(?:what|on|the|each|every|all|any|back)\b`)
-	taskLabel = regexp.MustCompile(`\bTask:\s*(.+)`)
-	unitStart = regexp.MustCompile(`^\s*(?:[-*•>|#]|\d+[.)])`)
-	tagLine   = regexp.MustCompile(`^\s*(?:<[^<>]*>|=+[^=]*=+)\s*$`)
-	unitMarks = regexp.MustCompile(`^[\s>|#*•-]+`)
+	taskVerb  = pattern(`(?i)\b(?:read|go through|work through|open|scan|check)\b`)
+	taskFiles = pattern(`(?i)\b(?:every|all|each|the)\b(?:\s+[\w-]+){0,3}?\s+files?\b`)
+	taskDir   = pattern("(?i)\\b(?:in|under|inside|within|from|of)\\s+(?:the\\s+)?(?:directory\\s+|folder\\s+)?(?:[\"'`“]([^\"'`“”\n]+)[\"'`”]|([\\w~/.-]*[\\w/]))")
+	taskStart = pattern("(?i)\\b(?:start|begin)(?:s|ning|ing)?\\s+with\\s+(?:[\"'`“]([^\"'`“”\n]{1,80})[\"'`”]|([^\\s,;]+))")
+	taskFacts = pattern(`(?i)\bfindings?\b|\b(?:every|all|each)\b.*\bfiles?\b.*\breport\s+(?:what|on|the|each|every|all|any|back)\b`)
+	taskLabel = pattern(`\bTask:\s*(.+)`)
+	unitStart = pattern(`^\s*(?:[-*•>|#]|\d+[.)])`)
+	tagLine   = pattern(`^\s*(?:<[^<>]*>|=+[^=]*=+)\s*$`)
+	unitMarks = pattern(`^[\s>|#*•-]+`)
 )
 
 // noDir are words that stand where a directory might.
@@ -68,7 +67,7 @@ func findTask(messages []*llm.Message) (task, bool) {
 
 // labelled is the last task under a "Task:" label.
 func labelled(text string) *task {
-	for _, match := range slices.Backward(taskLabel.FindAllStringSubmatch(text, -1)) {
+	for _, match := range slices.Backward(taskLabel().FindAllStringSubmatch(text, -1)) {
 		if t, _ := parseTask(match[1]); t != nil {
 			return t
 		}
@@ -99,12 +98,12 @@ func taskIn(text string) (t *task, clear bool) {
 }
 
 func parseTask(text string) (t *task, clear bool) {
-	files := taskFiles.FindStringIndex(text)
-	if files == nil || !taskVerb.MatchString(text) {
+	files := taskFiles().FindStringIndex(text)
+	if files == nil || !taskVerb().MatchString(text) {
 		return nil, false
 	}
-	start := taskStart.FindStringSubmatch(text)
-	if start == nil && !taskFacts.MatchString(text) {
+	start := taskStart().FindStringSubmatch(text)
+	if start == nil && !taskFacts().MatchString(text) {
 		return nil, false
 	}
 	t = &task{text: text, dir: defaultDir, prefix: defaultPrefix}
@@ -113,7 +112,7 @@ func parseTask(text string) (t *task, clear bool) {
 		clear = true
 	}
 	rest := text[files[1]:min(len(text), files[1]+120)]
-	for _, match := range taskDir.FindAllStringSubmatch(rest, -1) {
+	for _, match := range taskDir().FindAllStringSubmatch(rest, -1) {
 		if dir := match[1] + match[2]; !slices.Contains(noDir, strings.ToLower(dir)) {
 			t.dir = path.Clean(dir)
 			return t, true
@@ -128,12 +127,12 @@ func unitsOf(text string) []string {
 	var units []string
 	open := false
 	for line := range strings.Lines(text) {
-		words := strings.Join(strings.Fields(unitMarks.ReplaceAllString(line, "")), " ")
-		if words == "" || tagLine.MatchString(line) {
+		words := strings.Join(strings.Fields(unitMarks().ReplaceAllString(line, "")), " ")
+		if words == "" || tagLine().MatchString(line) {
 			open = false
 			continue
 		}
-		if open && !unitStart.MatchString(line) {
+		if open && !unitStart().MatchString(line) {
 			units[len(units)-1] += " " + words
 			continue
 		}
@@ -144,8 +143,8 @@ func unitsOf(text string) []string {
 
 // fromVerb drops what stands before the wish, such as a label.
 func fromVerb(text string) string {
-	files := taskFiles.FindStringIndex(text)
-	verbs := taskVerb.FindAllStringIndex(text[:files[0]], -1)
+	files := taskFiles().FindStringIndex(text)
+	verbs := taskVerb().FindAllStringIndex(text[:files[0]], -1)
 	if len(verbs) == 0 {
 		return text
 	}

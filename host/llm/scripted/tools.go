@@ -3,7 +3,6 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/tureen-host/tureen/host/llm"
 )
@@ -12,8 +11,8 @@ const maxTools = 128
 
 // toolName is what every vendor takes as a function's name, callID as a call's id.
 var (
-	toolName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-	callID   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
+	toolName = pattern(`^[A-Za-z0-9_-]{1,64}$`)
+	callID   = pattern(`^[A-Za-z0-9_-]{1,40}$`)
 )
 
 // readTools reads the tool declarations. With tool_choice "none" they are checked
@@ -74,8 +73,8 @@ func readTool(raw json.RawMessage, at string) (llm.Tool, *fault) {
 	if tool.Name, f = text(function["name"], at+".name"); f != nil {
 		return tool, f
 	}
-	if !toolName.MatchString(tool.Name) {
-		return tool, invalid(at+".name", "%q does not match %s", tool.Name, toolName)
+	if !toolName().MatchString(tool.Name) {
+		return tool, invalid(at+".name", "%q does not match %s", tool.Name, toolName())
 	}
 	if function["description"] != nil {
 		if tool.Description, f = text(function["description"], at+".description"); f != nil {

@@ -50,10 +50,10 @@ type view struct {
 }
 
 var (
-	asksToGoOn   = regexp.MustCompile(`(?i)\b(?:continue|carry on|go on|resume|proceed|keep going|finish)\b|empty_brain|notes_(?:read|write)`)
-	asksToSave   = regexp.MustCompile(`(?i)empty_brain|notes_write|\bnotes?\b`)
-	turnIsOver   = regexp.MustCompile(`(?i)\bturn is over\b`)
-	windowNumber = regexp.MustCompile(`(?i)\bwindow(?:\s+#|\s+no\.\s*|\s+number\s+|\s+ordinal\s+|=")(\d{1,4})\b`)
+	asksToGoOn   = pattern(`(?i)\b(?:continue|carry on|go on|resume|proceed|keep going|finish)\b|empty_brain|notes_(?:read|write)`)
+	asksToSave   = pattern(`(?i)empty_brain|notes_write|\bnotes?\b`)
+	turnIsOver   = pattern(`(?i)\bturn is over\b`)
+	windowNumber = pattern(`(?i)\bwindow(?:\s+#|\s+no\.\s*|\s+number\s+|\s+ordinal\s+|=")(\d{1,4})\b`)
 )
 
 // look reads a request from its beginning to its end.
@@ -75,7 +75,7 @@ func look(req llm.Request) *view {
 	for _, m := range req.Messages {
 		switch m.Role {
 		case llm.RoleSystem:
-			v.notes.told = v.notes.told || v.offers["notes_write"] && speaksOfNotes.MatchString(m.Text())
+			v.notes.told = v.notes.told || v.offers["notes_write"] && speaksOfNotes().MatchString(m.Text())
 			v.scan(m.Text(), true)
 		case llm.RoleUser:
 			v.sawUser(m.Text(), spoken)
@@ -128,7 +128,7 @@ func (v *view) scan(text string, saved bool) {
 			v.notes.part = v.inPart(clean(m[1]))
 		}
 	}
-	for _, m := range windowNumber.FindAllStringSubmatch(text, -1) {
+	for _, m := range windowNumber().FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
 		v.window = max(v.window, n)
 	}
@@ -146,7 +146,7 @@ func (v *view) sawUser(text string, spoken bool) {
 	v.scan(text, false)
 	v.notes.known = v.notes.known || strings.Contains(text, notePath)
 	v.hearsay = max(v.hearsay, v.calledRead(text))
-	if spoken && asksToSave.MatchString(text) {
+	if spoken && asksToSave().MatchString(text) {
 		v.urged = true
 		v.closing = v.closing || strings.Contains(text, "empty_brain")
 	}
@@ -189,7 +189,7 @@ func (v *view) classify(messages []*llm.Message) {
 		if m.Role != llm.RoleUser {
 			continue
 		}
-		if turnIsOver.MatchString(m.Text()) {
+		if turnIsOver().MatchString(m.Text()) {
 			answered = true
 			continue
 		}
@@ -197,8 +197,8 @@ func (v *view) classify(messages []*llm.Message) {
 			return
 		}
 		last = strings.TrimSpace(m.Text())
-		v.prompted = v.prompted || asksToGoOn.MatchString(last)
+		v.prompted = v.prompted || asksToGoOn().MatchString(last)
 	}
 	v.question = last
-	v.ordinary = last != "" && !asksToGoOn.MatchString(last) && (answered || strings.HasSuffix(last, "?"))
+	v.ordinary = last != "" && !asksToGoOn().MatchString(last) && (answered || strings.HasSuffix(last, "?"))
 }

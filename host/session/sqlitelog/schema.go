@@ -37,15 +37,14 @@ func sub(fsys fs.FS, dir string) fs.FS {
 	return s
 }
 
-// image returns the bytes of a file that holds a log of one event. It is made in
-// memory so that a failure leaves nothing behind.
-func (s schema) image(ctx context.Context, first session.Event) ([]byte, error) {
-	db, err := sql.Open("sqlite", ":memory:")
+// blank returns the bytes of a file that holds a log without events.
+func (s schema) blank() ([]byte, error) {
+	ctx := context.Background()
+	db, err := inMemory()
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	if err := s.migrate(ctx, db, s.version); err != nil {
 		return nil, err
 	}
@@ -54,6 +53,27 @@ func (s schema) image(ctx context.Context, first session.Event) ([]byte, error) 
 		return nil, err
 	}
 	defer conn.Close()
+	return serialize(conn)
+}
+
+// begin returns the bytes of a file that holds a log of one event: of a blank one
+// with the event in it. It is made in memory so that a failure leaves nothing
+// behind.
+func begin(ctx context.Context, blank []byte, first session.Event) ([]byte, error) {
+	db, err := inMemory()
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	err = conn.Raw(func(c any) error { return c.(interface{ Deserialize([]byte) error }).Deserialize(blank) })
+	if err != nil {
+		return nil, err
+	}
 	w, err := newWriter(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -66,7 +86,19 @@ func (s schema) image(ctx context.Context, first session.Event) ([]byte, error) 
 	if _, err := w.append(ctx, session.Batch{Events: events}); err != nil {
 		return nil, err
 	}
-	var image []byte
+	return serialize(conn)
+}
+
+// inMemory returns a database of one connection, with which it goes.
+func inMemory() (*sql.DB, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+func serialize(conn *sql.Conn) (image []byte, err error) {
 	err = conn.Raw(func(c any) error {
 		image, err = c.(interface{ Serialize() ([]byte, error) }).Serialize()
 		return err

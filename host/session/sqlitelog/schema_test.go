@@ -117,6 +117,39 @@ func TestFailedCreateLeavesNoFile(t *testing.T) {
 	}
 }
 
+func TestPrepareWritesNothingAndLeavesErrorsToCreate(t *testing.T) {
+	t.Parallel()
+	bad := fstest.MapFS{"00001_bad.sql": {Data: []byte("-- +goose Up\nCREATE SOUP;\n")}}
+	for _, steps := range []fs.FS{sqlitelog.Steps, bad} {
+		dir := t.TempDir()
+		s, err := sqlitelog.OpenWith(dir, steps, sqlitelog.Version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		s.Prepare()
+		s.Prepare()
+		for _, id := range []string{"a", "b"} { // each is made of the same beginning
+			log, err := s.Create(t.Context(), session.Created{ID: id, Title: "of " + id})
+			if _, isBad := steps.(fstest.MapFS); isBad == (err == nil) {
+				t.Fatalf("create: %v", err)
+			}
+			if err != nil {
+				continue
+			}
+			defer log.Close()
+			for e, err := range log.Read(t.Context(), session.Query{}) {
+				if c, _ := session.Decode[session.Created](e); err != nil || e.Seq != 1 || c.Title != "of "+id {
+					t.Errorf("session %s has event %d of %q (%v)", id, e.Seq, c.Title, err)
+				}
+			}
+		}
+		if _, isBad := steps.(fstest.MapFS); isBad && len(files(t, dir)) != 0 {
+			t.Errorf("files left over: %v", files(t, dir))
+		}
+	}
+}
+
 func userVersion(t *testing.T, path string) (v int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 type Store struct {
 	dir       string
 	schema    schema
+	blank     func() ([]byte, error) // the file of a log without events, made once
 	catalogue *catalogue
 	closed    atomic.Bool
 }
@@ -35,11 +37,14 @@ func open(dir string, schema schema) (*Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("session store %s: it is a file; name a directory", dir)
 	}
-	return &Store{dir: dir, schema: schema, catalogue: newCatalogue(dir)}, nil
+	return &Store{dir: dir, schema: schema, blank: sync.OnceValues(schema.blank), catalogue: newCatalogue(dir)}, nil
 }
 
 func (s *Store) sessions() string      { return filepath.Join(s.dir, "sessions") }
 func (s *Store) path(id string) string { return filepath.Join(s.sessions(), id+suffix) }
+
+// Prepare implements session.Preparer.
+func (s *Store) Prepare() { go s.blank() }
 
 // Create implements session.Store.
 func (s *Store) Create(ctx context.Context, created session.Created) (session.Log, error) {
@@ -66,11 +71,7 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 		return nil, store.Exists(id)
 	}
 	_ = removeDB(path) // a log without its file would be taken for the new one's
-	image, err := s.schema.image(ctx, store.First(created, time.Now()))
-	if err == nil {
-		err = writeFile(path, image)
-	}
-	if err != nil {
+	if err := s.begin(ctx, path, store.First(created, time.Now())); err != nil {
 		lock.release()
 		return nil, fmt.Errorf("session %s: create: %w", id, fault(path, err))
 	}
@@ -82,6 +83,20 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 	}
 	s.note(l.row)
 	return l, nil
+}
+
+// begin makes the file of a log of one event.
+func (s *Store) begin(ctx context.Context, path string, first session.Event) error {
+	blank, err := s.blank()
+	if err != nil {
+		return err
+	}
+	image, err := begin(ctx, blank, first)
+	if err != nil {
+		return err
+	}
+	image[18], image[19] = 2, 2 // the format's mark of a write-ahead log, so that no open has to switch to one
+	return writeFile(path, image)
 }
 
 // Open implements session.Store.

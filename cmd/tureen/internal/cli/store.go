@@ -17,6 +17,13 @@ type store struct {
 	taken string // id of the session that was last created or opened
 }
 
+// Prepare implements session.Preparer as far as the store does.
+func (s *store) Prepare() {
+	if p, ok := s.Store.(session.Preparer); ok {
+		p.Prepare()
+	}
+}
+
 func (s *store) Create(ctx context.Context, created session.Created) (session.Log, error) {
 	log, err := s.Store.Create(ctx, created)
 	return s.take(created.ID, log, err)

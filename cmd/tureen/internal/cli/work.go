@@ -11,8 +11,12 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// closing bounds the end of a run, whatever hangs.
-const closing = 20 * time.Second
+// closing bounds the end of a run, whatever hangs; hurried that of one which a
+// signal ended, so that it comes well before the signal's grace is over.
+const (
+	closing = 20 * time.Second
+	hurried = 5 * time.Second
+)
 
 // work is one run of a session, from opening it to its result.
 type work struct {
@@ -65,7 +69,11 @@ func (w *work) run(ctx context.Context, j job) (err error) {
 		return err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		limit := closing
+		if ctx.Err() != nil {
+			limit = hurried
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 		defer cancel()
 		if err := h.Close(ctx); err != nil {
 			w.logger().Warn("the run did not close in good order", "error", err)

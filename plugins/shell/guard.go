@@ -1,0 +1,56 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+)
+
+// guardian is a process that outlives this one by a moment: once its stdin ends,
+// however this process did, it kills the groups that it was told of. The death
+// signal reaches a command's shell alone, not what that has started.
+type guardian struct {
+	once sync.Once
+	mu   sync.Mutex
+	in   io.Writer // nil where the guardian could not be started
+}
+
+// guard is the guardian of all commands of this process.
+var guard guardian
+
+const guardScript = `while read -r op group; do
+	case $op in
+	+) live="$live $group " ;;
+	-) live="${live%% $group *} ${live#* $group }" ;;
+	esac
+done
+for group in $live; do kill -s KILL -- "-$group"; done`
+
+// watch has the guardian, which is started already, mind a group until release is called.
+func (g *guardian) watch(group group) (release func()) {
+	g.tell("+", group)
+	return func() { g.tell("-", group) }
+}
+
+// start starts the guardian, out of reach of what is sent to this process's group.
+func (g *guardian) start() {
+	cmd := exec.Command("/bin/sh", "-c", guardScript)
+	cmd.Dir, cmd.Env = "/", []string{"LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	in, err := cmd.StdinPipe()
+	if err != nil || cmd.Start() != nil {
+		return // commands run all the same
+	}
+	g.in = in
+	go func() { _ = cmd.Wait() }()
+}
+
+func (g *guardian) tell(op string, group group) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.in != nil {
+		fmt.Fprintf(g.in, "%s %d\n", op, group)
+	}
+}

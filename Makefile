@@ -3,7 +3,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # What runs several goroutines over shared state.
 CONCURRENT := ./host/agent/... ./host/session/... ./host/pluginhost/...
 
-.PHONY: help build setup test test-race soak lint proto verify-proto
+.PHONY: help build setup test test-race soak bench lint proto verify-proto
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -23,6 +23,10 @@ test-race: ## run the tests of the concurrent packages with the race detector
 
 soak: ## kill hosts and plugins 500 times and count what is lost; ARGS='-seed 7 -kills 2000'
 	go test -C cmd/tureen -tags soak -run Soak -count=1 -parallel 2 -timeout 30m -args $(ARGS)
+
+bench: ## measure a step, start, resume, resets, memory and disk against floors; ARGS='-rounds 3 -steps 200'
+	go build -o .bin/tureen ./cmd/tureen
+	go run ./cmd/bench -bin .bin/tureen -out bench.json $(ARGS)
 
 lint: ## gofmt, go vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -d . ; exit 1; }

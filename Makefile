@@ -3,6 +3,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # What runs several goroutines over shared state.
 CONCURRENT := ./host/agent/... ./host/session/... ./host/pluginhost/...
 
+# An older Go fetches the one that go.mod names, also where Debian pins it.
+export GOTOOLCHAIN ?= auto
+
 .PHONY: help build setup test test-race soak bench lint proto verify-proto
 
 help: ## say what there is

@@ -173,7 +173,8 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 	o := agent.Options{Log: h.log, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
 		Persona: persona(h.Profile.Prompt), Budget: budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
 		Strategy: h.strategy, Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
-		Opened: session.Opened{Version: h.Version, Resumed: opening.Resumed}}
+		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)},
+		Opened:  session.Opened{Version: h.Version, Resumed: opening.Resumed}}
 	var tools []tool.Provider
 	var hooks []hook.Hooks
 	open, openCtx := errgroup.WithContext(ctx)
@@ -223,7 +224,7 @@ func headline(title string) string {
 	return line
 }
 
-// WorkspacePath makes a directory absolute and checks that it is one.
+// WorkspacePath makes a directory absolute, with symbolic links resolved.
 func WorkspacePath(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -70,6 +70,9 @@ func endpoint(ctx context.Context, want profile.Model, env func(string) string) 
 	if want.Provider != "scripted" {
 		if want.APIKeyEnv != "" {
 			cfg.APIKey, cfg.APIKeyEnv = env(want.APIKeyEnv), want.APIKeyEnv
+			if cfg.APIKey != "" {
+				hideProcess()
+			}
 		}
 		return cfg, nil, nil
 	}

@@ -24,16 +24,16 @@ func main() {
 	os.Exit(cli.Main(ctx, os.Args[1:]))
 }
 
-// watchSignals cancels at the first signal and leaves at the second. Plugins
-// notice the end of this process by themselves.
+// watchSignals cancels at the first signal and leaves at the second, with the
+// result of what is under way. Plugins notice the end of this process by themselves.
 func watchSignals(cancel context.CancelCauseFunc) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	first := cli.Signal((<-signals).(syscall.Signal))
 	cancel(first)
 	if first == cli.Signal(syscall.SIGTERM) {
-		time.AfterFunc(grace, func() { os.Exit(first.ExitCode()) })
+		time.AfterFunc(grace, func() { os.Exit(cli.Leave(first)) })
 	}
 	second := cli.Signal((<-signals).(syscall.Signal))
-	os.Exit(second.ExitCode())
+	os.Exit(cli.Leave(second))
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Opened   session.Opened   // what is stored as session.opened
 	Now      func() time.Time // optional
 	Seed     func() uint64    // optional
+	// Secrets are values that no event and no request may hold (M25); optional.
+	Secrets []string
 	// InHistory sends a changed system prompt as a later message (L12).
 	InHistory bool
 }
@@ -100,6 +102,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		o.Seed = rand.Uint64
 	}
 	a := &Agent{Options: o, rec: newRecord(o.Log, o.State, o.Now), callIDs: map[string]bool{}, started: o.Now()}
+	a.rec.secrets = newSecrets(o.Secrets)
 	a.rec.observe = func(e session.Event) {
 		if o.Observer != nil {
 			o.Observer.Event(e, a.meter())

@@ -59,7 +59,7 @@ func (a *Agent) input(q ask) (compaction.Input, int) {
 	in := compaction.Input{Session: a.rec.log.ID(), Trigger: q.trigger, Attempt: q.attempt, Budget: a.Budget, Instructions: q.instructions,
 		Note: q.note, Seed: a.Seed(), Time: a.Now(), Access: a.Access(a.Strategy.Plugin), Progress: func(text string) {
 			if a.Observer != nil {
-				a.Observer.Progress(a.Strategy.Name, tool.Clean(text))
+				a.Observer.Progress(a.Strategy.Name, a.rec.secrets.text(tool.Clean(text)))
 			}
 		}}
 	var outline []session.Node

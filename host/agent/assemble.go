@@ -118,10 +118,9 @@ func (p assembled) events(s *fold.State, inHistory bool) []session.Event {
 
 // head returns the event that brings the system prompt up to date, if any.
 func (p assembled) head(s *fold.State, inHistory bool) []session.Event {
-	message := llm.Text(llm.RoleSystem, p.system)
-	e := session.New(session.KindMessageSystem, session.Message{Message: message})
+	op := session.Op{Kind: session.OpAppend}
 	if len(s.Surface.Nodes) == 0 {
-		return []session.Event{e.On(session.Op{Kind: session.OpAppend})}
+		return []session.Event{p.systemMessage(op)}
 	}
 	node := s.Surface.Nodes[0]
 	for _, n := range s.Surface.Nodes {
@@ -132,11 +131,15 @@ func (p assembled) head(s *fold.State, inHistory bool) []session.Event {
 	if node.Message.Text() == p.system {
 		return nil
 	}
-	if inHistory {
-		return []session.Event{e.On(session.Op{Kind: session.OpAppend})}
+	if !inHistory {
+		first := s.Surface.Nodes[0].Seq
+		op = session.Op{Kind: session.OpReplace, From: first, To: first}
 	}
-	first := s.Surface.Nodes[0].Seq
-	return []session.Event{e.On(session.Op{Kind: session.OpReplace, From: first, To: first})}
+	return []session.Event{p.systemMessage(op)}
+}
+
+func (p assembled) systemMessage(op session.Op) session.Event {
+	return session.New(session.KindMessageSystem, session.Message{Message: llm.Text(llm.RoleSystem, p.system)}).On(op)
 }
 
 // pendingTokens estimates what events add to the surface.
@@ -149,7 +152,7 @@ func (p assembled) pendingTokens(s *fold.State, messages []session.Event, inHist
 		if m, err := session.Decode[session.Message](e); err == nil {
 			tokens += estimate(m)
 		}
-		if e.Op.Kind == session.OpReplace { // node 0
+		if e.Op.Kind == session.OpReplace { // which only the system prompt does, of node 0
 			tokens -= s.Surface.Nodes[0].Tokens
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/tureen-host/tureen/host/session/fold"
 )
 
-// Bounds of automatic compaction (DESIGN §4).
+// Bounds of automatic compaction.
 const (
 	maxAttempts = 2 // a step; a trim counts as none
 	maxFailures = 3 // in a row, then the breaker opens

@@ -17,6 +17,7 @@ type record struct {
 	log     session.Log
 	now     func() time.Time
 	observe func(session.Event) // called when durable, in order
+	secrets secrets             // taken out of every event
 
 	writing sync.Mutex // one append at a time
 	mu      sync.RWMutex
@@ -63,7 +64,7 @@ func (r *record) add(make func(*fold.State) ([]session.Event, error)) error {
 	}
 	now := r.now().UTC()
 	for _, e := range events {
-		e.Seq, e.Time = r.state.Head+1, now
+		e.Seq, e.Time, e.Data = r.state.Head+1, now, r.secrets.json(e.Data)
 		if err := r.state.Apply(e); err != nil {
 			r.broken = fmt.Errorf("fold: %w", err)
 			return r.broken

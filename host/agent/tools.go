@@ -126,7 +126,7 @@ func (b *batch) run(ctx context.Context, i int) {
 	began := b.a.Now()
 	result, err := provider.Call(limited, call, func(text string) {
 		if b.a.Observer != nil {
-			b.a.Observer.Progress(b.calls[i].Name, tool.Clean(text))
+			b.a.Observer.Progress(b.calls[i].Name, b.a.rec.secrets.text(tool.Clean(text)))
 		}
 	})
 	b.took[i] = b.a.Now().Sub(began)

@@ -270,3 +270,23 @@ func TestC042_CallIdsThatRepeatAreMadeUnique(t *testing.T) {
 	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "echo"}, echo)}
 	s.completed("go")
 }
+
+func TestM25_AKeyThatAToolFindsReachesNeitherTheLogNorTheModel(t *testing.T) {
+	t.Parallel()
+	const key = `sk-canary-"quoted"-0123456789`
+	s := newSetup(t, calls(`a env {}`), says("done"))
+	s.options.Secrets = []string{key, "short"}
+	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "env"}, func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Result{Text: "KEY=" + key + "\nshort", Contexts: []string{"also " + key}}, nil
+	})}
+	s.completed("my key is " + key)
+	for _, e := range s.events() {
+		if strings.Contains(string(e.Data), "canary") {
+			t.Errorf("event %d (%s) holds the key: %s", e.Seq, e.Kind, e.Data)
+		}
+	}
+	shown := strings.Join(s.shown(1), "|")
+	if strings.Contains(shown, "canary") || !strings.Contains(shown, "KEY=[secret removed]\nshort") {
+		t.Errorf("the model sees %q", shown)
+	}
+}

@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,6 +24,8 @@ const (
 	// genLen is the longest name of a generation's directory.
 	genLen    = len("/1234.123456")
 	freshTime = time.Minute
+	// rootAttempts is how often a new directory may be swept away.
+	rootAttempts = 10
 )
 
 // rootDir is the host's private directory; it holds one directory per process.
@@ -68,16 +71,42 @@ func newRoot(bases []string) (*rootDir, error) {
 	return nil, fmt.Errorf("no directory for the plugins' sockets: set XDG_RUNTIME_DIR or TMPDIR to a short, writable one: %w", errors.Join(problems...))
 }
 
+// makeRoot makes a directory and locks it. Another host's sweep may lock and remove
+// it between the two: then it makes another.
 func makeRoot(base string) (*rootDir, error) {
-	path, err := os.MkdirTemp(base, rootPrefix) // 0700
-	if err != nil {
-		return nil, err
+	for range rootAttempts {
+		path, err := os.MkdirTemp(base, rootPrefix) // 0700
+		if err != nil {
+			return nil, err
+		}
+		root, err := lockRoot(path)
+		if root != nil {
+			return root, nil
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s cannot be locked: %w", path, err), os.RemoveAll(path))
+		}
 	}
+	return nil, fmt.Errorf("%s: %d times another process removed a directory that was just made", base, rootAttempts)
+}
+
+// lockRoot takes the lock of a new directory; nil where a sweep was faster. The
+// lock counts only while its file is the one that has the name.
+func lockRoot(path string) (*rootDir, error) {
 	lock := flock.New(filepath.Join(path, lockName))
-	if ok, err := lock.TryLock(); err != nil || !ok {
-		return nil, errors.Join(fmt.Errorf("%s cannot be locked", path), err, os.RemoveAll(path))
+	ok, err := lock.TryLock()
+	if err == nil && ok {
+		mine, err1 := lock.Stat()
+		named, err2 := os.Stat(lock.Path())
+		if err1 == nil && err2 == nil && os.SameFile(mine, named) {
+			return &rootDir{path: path, lock: lock}, nil
+		}
 	}
-	return &rootDir{path: path, lock: lock}, nil
+	_ = lock.Close()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return nil, err
 }
 
 // generation makes the private directory of one process.
@@ -115,7 +144,7 @@ func sweep(base string) {
 			}
 			continue
 		}
-		lock := flock.New(lockPath)
+		lock := flock.New(lockPath, flock.SetFlag(os.O_RDWR)) // never makes the file
 		if ok, err := lock.TryLock(); err == nil && ok {
 			_ = os.RemoveAll(path)
 			_ = lock.Close()

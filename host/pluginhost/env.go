@@ -12,6 +12,13 @@ var passed = []string{"PATH", "LANG", "LC_ALL", "TZ"}
 // secretWords mark a variable whose value is nobody else's business.
 var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "_PWD", "_AUTH"}
 
+// personalToken is PAT as a word of its own, as in GITHUB_PAT.
+var personalToken = regexp.MustCompile(`(?:^|_)PAT(?:_|$)`)
+
+// agentSocket names the socket of the user's ssh agent, which git needs: a path, no
+// secret.
+const agentSocket = "SSH_AUTH_SOCK"
+
 // userInfo is a URL with a password in it.
 var userInfo = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@`)
 
@@ -37,6 +44,9 @@ func environment(host []string, spec Spec, secretEnv []string, home, tmp string)
 
 func looksSecret(name, value string) bool {
 	name = strings.ToUpper(name)
+	if name == agentSocket {
+		return false
+	}
 	holds := func(word string) bool { return strings.Contains(name, word) }
-	return slices.ContainsFunc(secretWords, holds) || userInfo.MatchString(value)
+	return slices.ContainsFunc(secretWords, holds) || personalToken.MatchString(name) || userInfo.MatchString(value)
 }

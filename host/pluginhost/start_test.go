@@ -137,11 +137,12 @@ func TestM25_NoKeyReachesAPlugin(t *testing.T) {
 	}
 
 	users := newHouse(t, pluginhost.Options{SecretEnv: []string{"MY_MODEL"}, Env: []string{"OPENAI_API_KEY=" + canary, "MY_MODEL=" + canary,
+		"GITHUB_PAT=" + canary, "PAT=" + canary, "PAT_READ=" + canary, "REGISTRY_AUTH=" + canary, "SSH_AUTH_SOCK=/run/agent.1", "PATTERN=kept",
 		"DATABASE_URL=postgres://u:" + canary + "@db/x", "EDITOR=vi", "HOME=/home/u", "HTTP_PROXY=http://proxy:3128", "PWD=/here"}})
 	s := spec("none")
 	s.UserEnv = true
 	shell := must(t, users.one(s), "env", "")
-	for _, want := range []string{"EDITOR=vi", "HOME=/home/u", "HTTP_PROXY=http://proxy:3128"} {
+	for _, want := range []string{"EDITOR=vi", "HOME=/home/u", "HTTP_PROXY=http://proxy:3128", "SSH_AUTH_SOCK=/run/agent.1", "PATTERN=kept"} {
 		if !strings.Contains(shell, want) {
 			t.Errorf("%s is missing from the user's environment:\n%s", want, shell)
 		}

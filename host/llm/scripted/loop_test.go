@@ -380,6 +380,27 @@ func TestRulesFinishThroughResets(t *testing.T) {
 	}
 }
 
+// TestRulesSaveWhatASmallWindowReads has a line that a step of two reads jumps over
+// without a warning: a window of 32k tokens of which the output takes 8192 and what
+// stands in every request more than 4000.
+func TestRulesSaveWhatASmallWindowReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(demoDir)
+	resets := 0
+	report, steps := w.loop(t, []*llm.Message{w.boot(1), user(demoTask)},
+		tools("read", "glob", "notes_write", "notes_read", "empty_brain"), func(messages []*llm.Message) []*llm.Message {
+			if size(messages) < 20_600-4_300 {
+				return messages
+			}
+			resets++
+			return []*llm.Message{w.boot(resets + 1), user("A fresh notebook; the request: " + demoTask)}
+		})
+	wantAll(t, w, report)
+	if resets < 2 || resets > 15 {
+		t.Errorf("%d resets in %d steps for 30 files, of which %d were read again", resets, steps, len(w.again()))
+	}
+}
+
 // TestRulesFinishWithSummaries replaces all but a tail by a checkpoint that the
 // agent itself is asked for.
 func TestRulesFinishWithSummaries(t *testing.T) {

@@ -36,9 +36,12 @@ func (v *view) notesUsable() bool {
 	return v.notes.told && v.notes.failures < maxErrors
 }
 
-// cautious tells that this is not the first window and nothing was saved in it: the
-// one before may have been too small for what it meant to save.
-func (v *view) cautious() bool { return v.notesUsable() && v.notes.read && !v.notes.wrote }
+// later tells that this is not the first window: the one before may have ended
+// before what it meant to save.
+func (v *view) later() bool { return v.notesUsable() && v.notes.read }
+
+// cautious tells that in a later window nothing was saved yet.
+func (v *view) cautious() bool { return v.later() && !v.notes.wrote }
 
 func (v *view) mayReadNotes() bool {
 	return v.offers["notes_read"] && !v.notes.missing && v.notes.failures < maxErrors && (!v.notes.read || v.notes.cursor != "")

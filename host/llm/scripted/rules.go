@@ -20,15 +20,15 @@ import (
 // text beside each of its calls carry one), or, while it has no notes, by a
 // replacement text that says which files were read. A listing is no progress.
 //
-// It ends, because each window adds to that: with notes a later window saves its
-// first file before it reads another, so that room for the notes, the listing and
-// one file is enough. Where a request shows the task and no progress at all it
+// It ends, because each window adds to that: with notes a later window saves what
+// a step has read before it reads on, and starts with one file, so that room for
+// the notes, the listing and that file is enough. Where a request shows the task and no progress at all it
 // starts over. Under a strategy that hides everything but the task it gives up in
 // the fourth window, provided that a text in the request numbers the windows
 // ("window #4"); where none does, the host's limits have to end it.
 type Rules struct {
 	ReadsPerStep int // files read in one step, default 2
-	SaveEvery    int // files between two notes, default 3
+	SaveEvery    int // files between two notes in the first window, default 3
 }
 
 // rule looks at a request and may have an answer to it.
@@ -98,11 +98,11 @@ func openNotes(v *view) (Reply, bool) {
 	return Reply{}, false
 }
 
-// save writes findings down every few files, in a later window after its first
-// one, and at once when a message asks.
+// save writes findings down every few files, in a later window after each step
+// that read, and at once when a message asks.
 func (r Rules) save(v *view) (Reply, bool) {
 	enough := r.SaveEvery
-	if v.cautious() {
+	if v.later() {
 		enough = 1
 	}
 	if v.notesUsable() && v.unsaved() && (v.urged || v.filesUnsaved() >= enough) {

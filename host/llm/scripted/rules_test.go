@@ -268,11 +268,17 @@ func TestRulesTakeNotes(t *testing.T) {
 			read = append(read, asked("c1", "notes_write", first), result("c1", "ok notes_write reading-log.md"))
 		}
 	}
-	step(read, `read{"file_path":"logs/e.md"}`) // two files are not yet worth a note
-
-	urged := append(read, user("Room runs short. Bring your notes up to date before you go on."))
 	save := `notes_write{"mode":"append","path":"reading-log.md","text":"\n- logs/c.md: Finding: c\n- logs/d.md: Finding: d\n- Read through: logs/d.md\n"}`
-	step(urged, save)
+	step(read, save) // a later window saves what each step read
+
+	first := append(start, asked("n", "notes_write", `{"mode":"create","path":"reading-log.md","text":"\nTask: `+strings.ReplaceAll(demoTask, `"`, `\"`)+`\n"}`), result("n", "ok notes_write reading-log.md"))
+	first = append(first, globbed("c.md", "d.md", "e.md", "f.md")...)
+	for _, name := range []string{"c", "d"} {
+		first = append(first, readCall(name, "logs/"+name+".md"), result(name, page("/w/logs/"+name+".md", "", "Finding: "+name)))
+	}
+	step(first, `read{"file_path":"logs/e.md"}`) // two files are not yet worth a note
+	step(append(first, user("Room runs short. Bring your notes up to date before you go on.")), save)
+
 	closing := append(read, user(closeOutText))
 	step(closing, save)
 	saved := append(closing, asked("w", "notes_write", strings.TrimPrefix(save, "notes_write")), result("w", "ok notes_write reading-log.md"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -30,13 +31,22 @@ func own(id, path string) (*lock, error) {
 	return l, nil
 }
 
+// lookTime is how long a held lock is tried again: who looks whether a session has
+// an owner holds a lock too, for a moment.
+const lookTime, lookPause = 50 * time.Millisecond, 2 * time.Millisecond
+
 // acquire takes the lock file at path and writes this process's name into it; nil
 // where another has it. As release removes the file, a lock counts only while its
 // file is the one that has the name.
 func acquire(path string) (*lock, error) {
-	for {
+	for began := time.Now(); ; {
 		f := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 		held, err := f.TryLock()
+		if err == nil && !held && time.Since(began) < lookTime {
+			f.Close()
+			time.Sleep(lookPause)
+			continue
+		}
 		if err != nil || !held {
 			f.Close()
 			return nil, err

@@ -80,15 +80,16 @@ func (Role) EnumDescriptor() ([]byte, []int) {
 	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{0}
 }
 
+// Trigger is why a compaction is looked for.
 type Trigger int32
 
 const (
 	Trigger_TRIGGER_UNSPECIFIED Trigger = 0
-	Trigger_TRIGGER_PRESSURE    Trigger = 1
-	Trigger_TRIGGER_STOPPING    Trigger = 2
-	Trigger_TRIGGER_REQUESTED   Trigger = 3
-	Trigger_TRIGGER_OVERFLOW    Trigger = 4
-	Trigger_TRIGGER_MANUAL      Trigger = 5
+	Trigger_TRIGGER_PRESSURE    Trigger = 1 // the line is crossed, before a step
+	Trigger_TRIGGER_STOPPING    Trigger = 2 // the line is crossed, and a turn ended well
+	Trigger_TRIGGER_REQUESTED   Trigger = 3 // a tool result asked, see EFFECT_REQUEST_COMPACTION
+	Trigger_TRIGGER_OVERFLOW    Trigger = 4 // the endpoint refused the request as too long
+	Trigger_TRIGGER_MANUAL      Trigger = 5 // a person asked
 )
 
 // Enum value maps for Trigger.
@@ -142,9 +143,9 @@ type ProposalKind int32
 
 const (
 	ProposalKind_PROPOSAL_KIND_UNSPECIFIED ProposalKind = 0
-	ProposalKind_PROPOSAL_KIND_TRIM        ProposalKind = 1
-	ProposalKind_PROPOSAL_KIND_SUMMARY     ProposalKind = 2
-	ProposalKind_PROPOSAL_KIND_RESET       ProposalKind = 3
+	ProposalKind_PROPOSAL_KIND_TRIM        ProposalKind = 1 // trims only
+	ProposalKind_PROPOSAL_KIND_SUMMARY     ProposalKind = 2 // any edits that make the surface smaller
+	ProposalKind_PROPOSAL_KIND_RESET       ProposalKind = 3 // one replace of everything but node 0; need not be smaller
 )
 
 // Enum value maps for ProposalKind.
@@ -239,12 +240,16 @@ func (Concurrency) EnumDescriptor() ([]byte, []int) {
 	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{3}
 }
 
+// Effect is what a result asks of the host once its batch is done.
 type Effect int32
 
 const (
-	Effect_EFFECT_UNSPECIFIED        Effect = 0
+	Effect_EFFECT_UNSPECIFIED Effect = 0
+	// Propose with TRIGGER_REQUESTED. Counts only from the plugin that is the
+	// session's strategy, and only when no result of the batch is an error.
 	Effect_EFFECT_REQUEST_COMPACTION Effect = 1
-	Effect_EFFECT_CONCLUDE_TURN      Effect = 2
+	// The turn ends.
+	Effect_EFFECT_CONCLUDE_TURN Effect = 2
 )
 
 // Enum value maps for Effect.
@@ -446,7 +451,8 @@ func (x *PluginError) GetField() string {
 	return ""
 }
 
-// Event is one entry of the log. json is the payload; unknown kinds pass through.
+// Event is one entry of the log. json is the payload; the kinds and their fields
+// are in proto/README.md. Pass over kinds and fields that you do not know.
 type Event struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
@@ -550,14 +556,14 @@ func (x *Event) GetJson() []byte {
 // Node is one message of the surface, without its text.
 type Node struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
-	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
-	Role          string                 `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
-	Source        string                 `protobuf:"bytes,4,opt,name=source,proto3" json:"source,omitempty"`
-	Tokens        int32                  `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`
-	CallIds       []string               `protobuf:"bytes,6,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"`
-	CallId        string                 `protobuf:"bytes,7,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
-	Chars         int32                  `protobuf:"varint,8,opt,name=chars,proto3" json:"chars,omitempty"`
+	Seq           int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`                       // of the event that made it: the node's name
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`                      // of that event
+	Role          string                 `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`                      // system | user | assistant | tool
+	Source        string                 `protobuf:"bytes,4,opt,name=source,proto3" json:"source,omitempty"`                  // of a user message: who wrote it
+	Tokens        int32                  `protobuf:"varint,5,opt,name=tokens,proto3" json:"tokens,omitempty"`                 // estimate
+	CallIds       []string               `protobuf:"bytes,6,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"` // an assistant's calls, in order
+	CallId        string                 `protobuf:"bytes,7,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`    // the call that a tool result answers
+	Chars         int32                  `protobuf:"varint,8,opt,name=chars,proto3" json:"chars,omitempty"`                   // code points of the text
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -651,7 +657,7 @@ func (x *Node) GetChars() int32 {
 // Message is a message of text blocks.
 type Message struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"` // user | assistant
+	Role          string                 `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"` // user | assistant; in Replace only user
 	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -782,11 +788,11 @@ type Budget struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Window          int32                  `protobuf:"varint,1,opt,name=window,proto3" json:"window,omitempty"`
 	MaxOutputTokens int32                  `protobuf:"varint,2,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
-	ResetAt         int32                  `protobuf:"varint,3,opt,name=reset_at,json=resetAt,proto3" json:"reset_at,omitempty"`
-	Reserve         int32                  `protobuf:"varint,4,opt,name=reserve,proto3" json:"reserve,omitempty"`
-	Warning         int32                  `protobuf:"varint,5,opt,name=warning,proto3" json:"warning,omitempty"`
-	Reminder        int32                  `protobuf:"varint,6,opt,name=reminder,proto3" json:"reminder,omitempty"`
-	Source          string                 `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`
+	ResetAt         int32                  `protobuf:"varint,3,opt,name=reset_at,json=resetAt,proto3" json:"reset_at,omitempty"` // tokens in use from which a compaction is due: the line
+	Reserve         int32                  `protobuf:"varint,4,opt,name=reserve,proto3" json:"reserve,omitempty"`                // window - reset_at
+	Warning         int32                  `protobuf:"varint,5,opt,name=warning,proto3" json:"warning,omitempty"`                // tokens of the window that remain when a close-out is due
+	Reminder        int32                  `protobuf:"varint,6,opt,name=reminder,proto3" json:"reminder,omitempty"`              // and when a first reminder is
+	Source          string                 `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`                   // profile | probed | unknown
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -880,7 +886,7 @@ type SessionInfo struct {
 	CreatedUnixNano int64                  `protobuf:"varint,6,opt,name=created_unix_nano,json=createdUnixNano,proto3" json:"created_unix_nano,omitempty"`
 	Resumed         bool                   `protobuf:"varint,7,opt,name=resumed,proto3" json:"resumed,omitempty"`
 	Budget          *Budget                `protobuf:"bytes,8,opt,name=budget,proto3" json:"budget,omitempty"`
-	FixedTokens     int32                  `protobuf:"varint,9,opt,name=fixed_tokens,json=fixedTokens,proto3" json:"fixed_tokens,omitempty"`
+	FixedTokens     int32                  `protobuf:"varint,9,opt,name=fixed_tokens,json=fixedTokens,proto3" json:"fixed_tokens,omitempty"` // node 0 without the strategy's sections, and the tool declarations
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1667,16 +1673,16 @@ func (x *OpenResponse) GetMarks() []*Mark {
 	return nil
 }
 
-// Section is a part of the system prompt. The text of a strategy's section is
-// never interpolated.
+// Section is a part of the system prompt, asked for once a window. A strategy's
+// section is always raw; complete and tool do not count in it.
 type Section struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Order         int32                  `protobuf:"varint,2,opt,name=order,proto3" json:"order,omitempty"`
-	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	Raw           bool                   `protobuf:"varint,4,opt,name=raw,proto3" json:"raw,omitempty"`
-	Complete      bool                   `protobuf:"varint,5,opt,name=complete,proto3" json:"complete,omitempty"`
-	Tool          string                 `protobuf:"bytes,6,opt,name=tool,proto3" json:"tool,omitempty"` // shown only while this tool is visible
+	Order         int32                  `protobuf:"varint,2,opt,name=order,proto3" json:"order,omitempty"`       // ascending, ties by id
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`          // {{model}} and {{provider}} are replaced, any other {{name}} is an error
+	Raw           bool                   `protobuf:"varint,4,opt,name=raw,proto3" json:"raw,omitempty"`           // nothing is replaced
+	Complete      bool                   `protobuf:"varint,5,opt,name=complete,proto3" json:"complete,omitempty"` // the section is the whole system prompt
+	Tool          string                 `protobuf:"bytes,6,opt,name=tool,proto3" json:"tool,omitempty"`          // shown only while the model is offered this tool
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1753,11 +1759,12 @@ func (x *Section) GetTool() string {
 	return ""
 }
 
+// Record is a plugin's own entry in the log; the newest of a kind and key counts.
 type Record struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	Key           string                 `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	Json          []byte                 `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"`
+	Json          []byte                 `protobuf:"bytes,3,opt,name=json,proto3" json:"json,omitempty"` // a JSON text
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1813,8 +1820,10 @@ func (x *Record) GetJson() []byte {
 	return nil
 }
 
-// Mark is steered once a window when at most `remaining` tokens of the window
-// are left; "{{room}}" in text becomes the room to the reset line.
+// Mark is steered once a window, before the first step at which at most
+// `remaining` tokens of the window are left; "{{room}}" in text becomes the room to
+// the reset line. Of several that are due only the last is shown, and none past the
+// line. Every compaction arms them afresh.
 type Mark struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1880,15 +1889,15 @@ type ProposeRequest struct {
 	Context      *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	Revision     int64                  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"` // head seq; echoed in the proposal
 	Trigger      Trigger                `protobuf:"varint,3,opt,name=trigger,proto3,enum=tureen.plugin.v1.Trigger" json:"trigger,omitempty"`
-	Attempt      int32                  `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	Attempt      int32                  `protobuf:"varint,4,opt,name=attempt,proto3" json:"attempt,omitempty"` // from 1 within a step
 	Budget       *Budget                `protobuf:"bytes,5,opt,name=budget,proto3" json:"budget,omitempty"`
-	Measured     int32                  `protobuf:"varint,6,opt,name=measured,proto3" json:"measured,omitempty"`
-	Source       string                 `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"` // usage | estimate
-	TurnOpen     bool                   `protobuf:"varint,8,opt,name=turn_open,json=turnOpen,proto3" json:"turn_open,omitempty"`
-	Instructions string                 `protobuf:"bytes,9,opt,name=instructions,proto3" json:"instructions,omitempty"`
-	Note         string                 `protobuf:"bytes,10,opt,name=note,proto3" json:"note,omitempty"`
-	Seed         uint64                 `protobuf:"varint,11,opt,name=seed,proto3" json:"seed,omitempty"`
-	TimeUnixNano int64                  `protobuf:"varint,12,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"`
+	Measured     int32                  `protobuf:"varint,6,opt,name=measured,proto3" json:"measured,omitempty"`                                // tokens in use, pending input included
+	Source       string                 `protobuf:"bytes,7,opt,name=source,proto3" json:"source,omitempty"`                                     // usage | estimate
+	TurnOpen     bool                   `protobuf:"varint,8,opt,name=turn_open,json=turnOpen,proto3" json:"turn_open,omitempty"`                // the agent goes on after the compaction
+	Instructions string                 `protobuf:"bytes,9,opt,name=instructions,proto3" json:"instructions,omitempty"`                         // a person's, with TRIGGER_MANUAL
+	Note         string                 `protobuf:"bytes,10,opt,name=note,proto3" json:"note,omitempty"`                                        // the agent's, with TRIGGER_REQUESTED
+	Seed         uint64                 `protobuf:"varint,11,opt,name=seed,proto3" json:"seed,omitempty"`                                       // for choices by chance, so that they can be repeated
+	TimeUnixNano int64                  `protobuf:"varint,12,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"` // now, for the same reason
 	// The first page of the outline; the rest through Session.ReadOutline.
 	Outline       []*Node `protobuf:"bytes,13,rep,name=outline,proto3" json:"outline,omitempty"`
 	OutlineNext   string  `protobuf:"bytes,14,opt,name=outline_next,json=outlineNext,proto3" json:"outline_next,omitempty"` // empty = the outline is whole
@@ -2122,19 +2131,20 @@ func (*ProposeResponse_Proposal) isProposeResponse_Message() {}
 
 func (*ProposeResponse_Error) isProposeResponse_Message() {}
 
-// Proposal without edits = nothing to do.
+// Proposal without edits = nothing to do. The host applies all of it in one
+// append, or refuses it; proto/README.md, "A proposal", lists the rules.
 type Proposal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"` // of the request, echoed
 	Kind          ProposalKind           `protobuf:"varint,2,opt,name=kind,proto3,enum=tureen.plugin.v1.ProposalKind" json:"kind,omitempty"`
 	Edits         []*Edit                `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
-	Refresh       bool                   `protobuf:"varint,4,opt,name=refresh,proto3" json:"refresh,omitempty"` // sections and marks below replace those of Open
+	Refresh       bool                   `protobuf:"varint,4,opt,name=refresh,proto3" json:"refresh,omitempty"` // sections and marks below replace all of those before, also where empty
 	Sections      []*Section             `protobuf:"bytes,5,rep,name=sections,proto3" json:"sections,omitempty"`
 	Marks         []*Mark                `protobuf:"bytes,6,rep,name=marks,proto3" json:"marks,omitempty"`
-	Records       []*Record              `protobuf:"bytes,7,rep,name=records,proto3" json:"records,omitempty"`
-	Steer         []string               `protobuf:"bytes,8,rep,name=steer,proto3" json:"steer,omitempty"`
-	ContinueTurn  bool                   `protobuf:"varint,9,opt,name=continue_turn,json=continueTurn,proto3" json:"continue_turn,omitempty"`
-	Boot          string                 `protobuf:"bytes,10,opt,name=boot,proto3" json:"boot,omitempty"`
+	Records       []*Record              `protobuf:"bytes,7,rep,name=records,proto3" json:"records,omitempty"`                                // logged in the same append
+	Steer         []string               `protobuf:"bytes,8,rep,name=steer,proto3" json:"steer,omitempty"`                                    // user messages for the step that follows
+	ContinueTurn  bool                   `protobuf:"varint,9,opt,name=continue_turn,json=continueTurn,proto3" json:"continue_turn,omitempty"` // with TRIGGER_STOPPING: the turn goes on
+	Boot          string                 `protobuf:"bytes,10,opt,name=boot,proto3" json:"boot,omitempty"`                                     // kept in compaction.ended; not shown to the model
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2239,7 +2249,9 @@ func (x *Proposal) GetBoot() string {
 	return ""
 }
 
-// Edit changes the surface by reference: nodes are named by their seq.
+// Edit changes the surface by reference: nodes are named by their seq. Edits stand
+// in surface order and do not overlap. Node 0 is never covered, and no span parts a
+// tool call from its result.
 type Edit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Edit:
@@ -2338,6 +2350,7 @@ func (*Edit_Drop) isEdit_Edit() {}
 
 func (*Edit_Replace) isEdit_Edit() {}
 
+// Span is a run of nodes on the surface, both ends included.
 type Span struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
@@ -2390,6 +2403,7 @@ func (x *Span) GetTo() int64 {
 	return 0
 }
 
+// Trim cuts the middle out of a tool result, and must make it shorter.
 type Trim struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Node          int64                  `protobuf:"varint,1,opt,name=node,proto3" json:"node,omitempty"`
@@ -2450,6 +2464,7 @@ func (x *Trim) GetTail() int32 {
 	return 0
 }
 
+// Replace puts at least one user message in place of a span.
 type Replace struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Span          *Span                  `protobuf:"bytes,1,opt,name=span,proto3" json:"span,omitempty"`
@@ -2616,15 +2631,16 @@ func (x *ListToolsResponse) GetNextPage() string {
 }
 
 type ToolSpec struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Description   string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	Schema        []byte                 `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"` // object-rooted JSON Schema; the host validates arguments
-	Concurrency   Concurrency            `protobuf:"varint,4,opt,name=concurrency,proto3,enum=tureen.plugin.v1.Concurrency" json:"concurrency,omitempty"`
-	TimeoutMs     int32                  `protobuf:"varint,5,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 = the host's default
-	NoSpill       bool                   `protobuf:"varint,6,opt,name=no_spill,json=noSpill,proto3" json:"no_spill,omitempty"`
-	Guidance      string                 `protobuf:"bytes,7,opt,name=guidance,proto3" json:"guidance,omitempty"` // the tool's sentence in the system prompt
-	GuidanceOrder int32                  `protobuf:"varint,8,opt,name=guidance_order,json=guidanceOrder,proto3" json:"guidance_order,omitempty"`
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Description string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	Schema      []byte                 `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"` // object-rooted JSON Schema; the host validates arguments
+	Concurrency Concurrency            `protobuf:"varint,4,opt,name=concurrency,proto3,enum=tureen.plugin.v1.Concurrency" json:"concurrency,omitempty"`
+	TimeoutMs   int32                  `protobuf:"varint,5,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 = the host's default
+	// The tool pages by itself: a host that caps results exempts it. None does yet.
+	NoSpill       bool   `protobuf:"varint,6,opt,name=no_spill,json=noSpill,proto3" json:"no_spill,omitempty"`
+	Guidance      string `protobuf:"bytes,7,opt,name=guidance,proto3" json:"guidance,omitempty"` // the tool's sentence in the system prompt
+	GuidanceOrder int32  `protobuf:"varint,8,opt,name=guidance_order,json=guidanceOrder,proto3" json:"guidance_order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4757,8 +4773,8 @@ type SteerRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"` // dedupe
-	Wake          bool                   `protobuf:"varint,4,opt,name=wake,proto3" json:"wake,omitempty"`
+	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`    // a second text with the same key is not queued; empty = no key
+	Wake          bool                   `protobuf:"varint,4,opt,name=wake,proto3" json:"wake,omitempty"` // begin a turn where none is going on
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

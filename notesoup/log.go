@@ -18,11 +18,14 @@ const (
 	besideCalls = 16
 )
 
-// paged yields what a query selects in pages of its Limit: mostly the first ones
-// are enough, and payloads may be big.
+// maxPage bounds a page of events.
+const maxPage = 128
+
+// paged yields what a query selects in pages that begin with its Limit and grow:
+// mostly the first one is enough, and payloads may be big.
 func paged(ctx context.Context, log session.Access, q session.Query) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
-		for {
+		for ; ; q.Limit = min(2*q.Limit, maxPage) {
 			n := 0
 			for e, err := range log.Events(ctx, q) {
 				if !yield(e, err) || err != nil {

@@ -1,6 +1,7 @@
 package notesoup
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -64,9 +65,11 @@ func (s *Strategy) Open(ctx context.Context, sess compaction.Session) (compactio
 		return compaction.Opening{}, err
 	}
 	if w.ID == "" {
-		if w, err = s.begin(ctx, sess, NewWindow(sess.ID, 1, sess.Created), nil); err != nil {
+		now, err := s.shelf(ctx, sess)
+		if err != nil {
 			return compaction.Opening{}, err
 		}
+		w = s.frozen(sess, NewWindow(sess.ID, 1, sess.Created), now, nil)
 	}
 	if err := roomy(sess, w); err != nil {
 		return compaction.Opening{}, err
@@ -94,7 +97,7 @@ func roomy(sess compaction.Session, w Window) error {
 
 // Propose answers every trigger with a reset of all nodes behind node 0 (N15).
 // There is nothing to do where there are none, where a call has no result yet,
-// and, unless somebody asked, where an earlier reset is all there is.
+// and, unless the agent asked, where an earlier reset is all there is.
 func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
 	var nodes []session.Node
 	for n, err := range in.Outline {
@@ -103,7 +106,7 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 		}
 		nodes = append(nodes, n)
 	}
-	if len(nodes) < 2 || !compaction.Balanced(nodes) || len(nodes) == 2 && nodes[1].Source == session.SourceCheckpoint && automatic(in.Trigger) {
+	if len(nodes) < 2 || !compaction.Balanced(nodes) || len(nodes) == 2 && nodes[1].Source == session.SourceCheckpoint && in.Trigger != session.TriggerRequested {
 		return compaction.Proposal{}, nil
 	}
 	s.mu.Lock()
@@ -113,51 +116,72 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 		return compaction.Proposal{}, fmt.Errorf("notesoup: reset session %q: it was not opened", in.Session)
 	}
 	sess.Budget = in.Budget
-	old, since, _, err := adopt(ctx, in.Access)
+	m, err := s.gather(ctx, sess, in)
 	if err != nil {
 		return compaction.Proposal{}, err
 	}
-	saved, err := receipts(ctx, in.Access, since)
-	if err != nil {
-		return compaction.Proposal{}, err
-	}
-	w := NewWindow(sess.ID, max(1, old.Ordinal)+1, in.Time)
+	w := NewWindow(sess.ID, max(1, m.old.Ordinal)+1, in.Time)
 	w.Note = in.Note
-	if w, err = s.begin(ctx, sess, w, saved); err != nil {
-		return compaction.Proposal{}, err
-	}
-	var carry []Said
-	if s.config.Carry == CarryRequest {
-		if carry, err = owning(ctx, in.Access, in.TurnOpen); err != nil {
-			return compaction.Proposal{}, err
-		}
-	}
+	w = s.frozen(sess, w, m.notes, m.saved)
 	return Reset(ResetInput{
-		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: carry,
+		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: m.carry,
 		Span:             compaction.Span{From: nodes[1].Seq, To: nodes[len(nodes)-1].Seq},
 		BootInCheckpoint: s.config.BootInCheckpoint,
 	}), nil
 }
 
-func automatic(t session.Trigger) bool {
-	return t != session.TriggerManual && t != session.TriggerRequested
+// materials are what a new window is made of.
+type materials struct {
+	old   Window
+	saved []string // its write receipts
+	notes shelf
+	carry []Said
 }
 
-// begin makes a window's boot from the notes as they are now.
-func (s *Strategy) begin(ctx context.Context, sess compaction.Session, w Window, saved []string) (Window, error) {
+// shelf is the notes as they are now.
+type shelf struct {
+	project string
+	homes   []notes.Snapshot
+}
+
+// gather reads the materials side by side; of several failures the log's is told.
+func (s *Strategy) gather(ctx context.Context, sess compaction.Session, in compaction.Input) (materials, error) {
+	var m materials
+	var logErr, notesErr, carryErr error
+	var all sync.WaitGroup
+	all.Go(func() {
+		var since int64
+		if m.old, since, _, logErr = adopt(ctx, in.Access); logErr == nil {
+			m.saved, logErr = receipts(ctx, in.Access, since)
+		}
+	})
+	all.Go(func() { m.notes, notesErr = s.shelf(ctx, sess) })
+	if s.config.Carry == CarryRequest {
+		all.Go(func() { m.carry, carryErr = owning(ctx, in.Access, in.TurnOpen) })
+	}
+	all.Wait()
+	return m, cmp.Or(logErr, carryErr, notesErr)
+}
+
+func (s *Strategy) shelf(ctx context.Context, sess compaction.Session) (shelf, error) {
 	store, err := s.notes(sess)
 	if err != nil {
-		return Window{}, err
+		return shelf{}, err
 	}
 	homes, err := store.Snapshot(ctx)
 	if err != nil {
-		return Window{}, fmt.Errorf("notesoup: read the notes for window %d: %w", w.Ordinal, err)
+		return shelf{}, fmt.Errorf("notesoup: read the notes for the boot of a window: %w", err)
 	}
-	w.Agent, w.Model, w.Project, w.Config = sess.Agent, sess.Provider+"/"+sess.Model, store.Project().Root, s.config.fingerprint()
+	return shelf{store.Project().Root, homes}, nil
+}
+
+// frozen is a window with the boot that the notes make.
+func (s *Strategy) frozen(sess compaction.Session, w Window, n shelf, saved []string) Window {
+	w.Agent, w.Model, w.Project, w.Config = sess.Agent, sess.Provider+"/"+sess.Model, n.project, s.config.fingerprint()
 	if s.config.AgentName != "" {
 		w.Agent = s.config.AgentName
 	}
-	return w.WithBoot(Boot(BootInput{Window: w, Homes: homes, Receipts: saved, Usable: sess.Budget.ResetAt})), nil
+	return w.WithBoot(Boot(BootInput{Window: w, Homes: n.homes, Receipts: saved, Usable: sess.Budget.ResetAt}))
 }
 
 // Serves tells whether the strategy was opened for a session.

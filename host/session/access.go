@@ -9,7 +9,8 @@ import (
 )
 
 // Access is what the host lends a plugin of one session, on both sides of the
-// process boundary. Every method may be refused for want of a capability.
+// process boundary. It is safe for concurrent use. Every method may be refused for
+// want of a capability.
 type Access interface {
 	// Events reads the log; at most what q selects.
 	Events(ctx context.Context, q Query) iter.Seq2[Event, error]

@@ -1,10 +1,12 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What a boot shows of a home (N6).
@@ -25,25 +27,29 @@ type Snapshot struct {
 	Skipped []Skipped // refused entries, and notes that did not read
 }
 
-// Snapshot reads the five homes: each is listed once, and only what will be shown
-// is read. Recent are the notes that were written last by the files' own times,
-// newest first. A note that does not read is Skipped; a home that does not list
-// is an error.
+// kinds are the homes in the order in which they are shown.
+var kinds = []Kind{Session, Project, Human, Self, Model}
+
+// Snapshot reads the five homes, side by side: each is listed once, and only what
+// will be shown is read. Recent are the notes that were written last by the files'
+// own times, newest first. A note that does not read is Skipped; a home that does
+// not list is an error.
 func (s *Store) Snapshot(ctx context.Context) ([]Snapshot, error) {
-	var all []Snapshot
-	for _, kind := range []Kind{Session, Project, Human, Self, Model} {
+	snaps, errs := make([]Snapshot, len(kinds)), make([]error, len(kinds))
+	var all sync.WaitGroup
+	for at, kind := range kinds {
 		i := slices.IndexFunc(s.homes, func(h Home) bool { return h.Kind() == kind })
 		if i < 0 {
-			all = append(all, Snapshot{Kind: kind, Absent: s.identity.Why})
+			snaps[at] = Snapshot{Kind: kind, Absent: s.identity.Why}
 			continue
 		}
-		snap, err := snapshot(ctx, s.homes[i])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, snap)
+		all.Go(func() { snaps[at], errs[at] = snapshot(ctx, s.homes[i]) })
 	}
-	return all, nil
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	return snaps, nil
 }
 
 func snapshot(ctx context.Context, h Home) (Snapshot, error) {

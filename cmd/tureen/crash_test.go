@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/llm/scripted"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/sqlitelog"
@@ -221,10 +223,28 @@ func (p *crew) audit(t testing.TB, id string) (f faults) {
 		f.Duplicates = append(f.Duplicates, "the steering was queued "+strconv.Itoa(steered)+" times")
 	}
 	f.add(p.auditPlace(p.files))
-	if p.server != nil && p.server.Stats().Refused > 0 {
-		f.Broken = append(f.Broken, strconv.Itoa(p.server.Stats().Refused)+" requests were refused by the strict server")
+	for _, why := range refused(events) {
+		f.Broken = append(f.Broken, "the strict server refused a request: "+why)
 	}
 	return f
+}
+
+// refused are the requests of a log that the endpoint found wrong. (The server's own
+// count has those too that a kill cut short.)
+func refused(events []session.Event) (why []string) {
+	for _, e := range events {
+		switch e.Kind {
+		case session.KindAttempt:
+			if p, _ := session.Decode[session.Attempt](e); p.Code == string(llm.CodeInvalidRequest) {
+				why = append(why, fmt.Sprintf("event %d: %s", e.Seq, p.Message))
+			}
+		case session.KindModelCall:
+			if p, _ := session.Decode[session.ModelCall](e); strings.Contains(p.Error, string(llm.CodeInvalidRequest)) {
+				why = append(why, fmt.Sprintf("event %d: %s", e.Seq, p.Error))
+			}
+		}
+	}
+	return why
 }
 
 // TestR1_L17_ACrashAtAnyBoundary kills the host at boundaries of a rich run: on

@@ -80,3 +80,21 @@ func TestNoPromptAtATerminal(t *testing.T) {
 		t.Errorf("exit %d: %s", exit, screen)
 	}
 }
+
+// What a model writes cannot steer the terminal; a file gets it as it is.
+func TestAnAnswerCannotSteerTheTerminal(t *testing.T) {
+	t.Parallel()
+	u := user(t)
+	write(t, u.path("work", "evil.json"), `{"replies": [{"text": "one\u001b[2J\u001b]0;owned\u0007\u009b31m"}, {"text": "two\u001b[2J"}]}`)
+	u.env = append(u.env, "OPENAI_BASE_URL="+serveModel(t, u, "--script", "evil.json"), "OPENAI_API_KEY=any")
+	exit, screen := onTerminal(t, u, "NO_COLOR=1", "run", "-P", "none", "title\x1b[2J")
+	if exit != 0 || strings.ContainsAny(screen, "\x1b\a\u009b") || !strings.Contains(screen, "one[2J") {
+		t.Errorf("exit %d: %q", exit, screen)
+	}
+	if exit, screen := onTerminal(t, u, "NO_COLOR=1", "session", "show"); exit != 0 || strings.ContainsAny(screen, "\x1b\a\u009b") {
+		t.Errorf("exit %d: %q", exit, screen)
+	}
+	if o := u.ok(t, "resume", "last", "more"); o.stdout != "two\x1b[2J\n" {
+		t.Errorf("stdout %q", o.stdout)
+	}
+}

@@ -135,7 +135,7 @@ func TestBadProfiles(t *testing.T) {
 		{"extends itself", "schema = 1\nextends = \"./p.toml\"\n",
 			[]string{`p.toml:2:1: extends: a profile cannot extend itself`}},
 		{"a plugin's path that leads nowhere", "schema = 1\n[[plugins]]\nuse = \"./gone\"\n",
-			[]string{`p.toml:3:1: plugins[0].use: found "DIR/gone": no such file or directory; allowed: an executable file, or a directory with plugin.toml`}},
+			[]string{`p.toml:3:1: plugins[0].use: there is no file "DIR/gone"; allowed: an executable file, or a directory with plugin.toml; mend the path, which is relative to the profile's file, with -c to the working directory`}},
 
 		{"everything at once", "schema = 1\nnoise = 1\n[model]\neffort = \"hgih\"\n[limits]\nmax_turns = -1\n", []string{
 			`p.toml:2:1: noise: unknown key; known here: schema, extends, description, notes_home, agent_name, model, compaction, plugins, limits, price, retry, prompt`,

@@ -20,6 +20,9 @@ type Problem struct {
 func (p Problem) Error() string {
 	var parts []string
 	at := p.Origin.String()
+	if at == sourceDefault { // which nobody wrote
+		at = ""
+	}
 	if p.Origin.Line > 0 && p.Origin.Column > 0 {
 		at = fmt.Sprintf("%s:%d", at, p.Origin.Column)
 	}

@@ -1,7 +1,9 @@
 package profile
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,7 +93,12 @@ func (l *loader) exists(p *Profile, key, use string) {
 	if !filepath.IsAbs(use) {
 		return
 	}
-	if _, err := os.Stat(use); err != nil {
+	_, err := os.Stat(use)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.report(Problem{Origin: p.Origin(key), Key: key, Found: fmt.Sprintf("there is no file %q", use), Allowed: "an executable file, or a directory with plugin.toml",
+			Hint: "mend the path, which is relative to the profile's file, with -c to the working directory"})
+	case err != nil:
 		l.report(Problem{Origin: p.Origin(key), Key: key, Found: fmt.Sprintf("found %q: %s", use, cause(err)), Allowed: "an executable file, or a directory with plugin.toml"})
 	}
 }

@@ -140,3 +140,19 @@ func runSQL(t *testing.T, path, query string) {
 		t.Fatal(err)
 	}
 }
+
+// The last session is the last one that reads.
+func TestLastPassesOverDamage(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	for _, id := range []string{"a", "b", "c"} {
+		create(t, s, id).Close()
+	}
+	for _, want := range []string{"c", "b", "a", "c"} {
+		if id, err := s.Resolve(t.Context(), "last"); id != want {
+			t.Errorf("last is %q (%v), want %q", id, err, want)
+		}
+		write(t, path(dir, want), []byte("soup")) // the next one down
+	}
+}

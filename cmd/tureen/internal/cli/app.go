@@ -124,10 +124,20 @@ func (a *app) profileOptions(dir string) (profile.Options, error) {
 // prints its warnings. A profile that was named by its path keeps that as its
 // name, so that a session can be resumed with it.
 func (a *app) loadProfile(name, dir string) (*profile.Profile, error) {
+	p, err := a.readProfile(name, dir)
+	if err == nil {
+		a.warnOf(p)
+	}
+	return p, err
+}
+
+// readProfile is loadProfile without the warnings, and with more flags.
+func (a *app) readProfile(name, dir string, more ...profile.Flag) (*profile.Profile, error) {
 	o, err := a.profileOptions(dir)
 	if err != nil {
 		return nil, err
 	}
+	o.Flags = append(o.Flags, more...)
 	p, err := profile.Load(name, o)
 	if err != nil {
 		return nil, err
@@ -137,12 +147,16 @@ func (a *app) loadProfile(name, dir string) (*profile.Profile, error) {
 			p.Name, err = filepath.Abs(filepath.Join(dir, name))
 		}
 	}
-	if !a.quiet {
-		for _, w := range p.Warnings {
-			a.lines.Warning(w.Error(), "")
-		}
-	}
 	return p, err
+}
+
+func (a *app) warnOf(p *profile.Profile) {
+	if a.quiet {
+		return
+	}
+	for _, w := range p.Warnings {
+		a.lines.Warning(w.Error(), "")
+	}
 }
 
 func isPath(profile string) bool {
@@ -168,7 +182,11 @@ func (a *app) openStore() (*store, error) {
 	if err != nil {
 		return nil, stateFault("", err)
 	}
-	return &store{Store: s}, nil
+	warn := a.lines.Warning
+	if a.quiet {
+		warn = func(string, string) {}
+	}
+	return &store{Store: s, warn: warn}, nil
 }
 
 // withStore opens the store for one use of it.

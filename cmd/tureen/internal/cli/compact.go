@@ -16,7 +16,8 @@ func (a *app) compactCommand() *cobra.Command {
 		Short: "Have the strategy shorten a session now",
 		Long: `Compact opens a session and asks its strategy for a compaction. Where another
 process works in the session, that one is asked, and does it at its next step
-with the strategy that it runs. What is replaced stays in the log.`,
+with the strategy that it runs; else it is the strategy that the session was
+created with, unless -P or -c name another. What is replaced stays in the log.`,
 		Example: `  tureen compact last
   tureen compact 01k7 --instructions "keep the exact error texts"
   tureen compact last -c compaction.strategy=summary`,
@@ -63,7 +64,7 @@ func (w *work) openOrAsk(ctx context.Context, prefix, instructions string) (*hos
 	if err != nil {
 		return nil, err
 	}
-	w.store.taken = id
+	w.report.take(id)
 	if !w.quiet {
 		w.lines.Print(d.String())
 	}
@@ -72,7 +73,7 @@ func (w *work) openOrAsk(ctx context.Context, prefix, instructions string) (*hos
 
 func (w *work) compact(ctx context.Context, h *host.Host, instructions string) error {
 	if w.profile.Compaction.Strategy == host.StrategyNone {
-		return usagef("choose one with -c compaction.strategy=NAME", "profile %q has no compaction strategy", w.profile.Name)
+		return usagef("choose one with -c compaction.strategy=NAME", "the session runs with no compaction strategy")
 	}
 	applied, err := h.Agent.Compact(ctx, instructions)
 	if err != nil {

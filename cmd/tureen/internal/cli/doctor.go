@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host/profile"
 )
 
@@ -166,9 +167,9 @@ func (d *doctor) write(w io.Writer) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range d.rows {
 		// A hint stands below, in the column of the details.
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", r.Status, r.Area, r.Check, strings.ReplaceAll(r.Detail, "\n", "\n\t\t\t"))
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", r.Status, r.Area, r.Check, strings.ReplaceAll(render.Plain(r.Detail), "\n", "\n\t\t\t"))
 		if r.Hint != "" {
-			fmt.Fprintf(tab, "\t\t\thint: %s\n", r.Hint)
+			fmt.Fprintf(tab, "\t\t\thint: %s\n", render.Plain(r.Hint))
 		}
 	}
 	return tab.Flush()

@@ -14,6 +14,9 @@ import (
 	"github.com/tureen-host/tureen/plugins/builtin"
 )
 
+// systemPython is the one that the examples run.
+const systemPython = "/usr/bin/python3"
+
 // pythonWait bounds the look for Python.
 const pythonWait = 20 * time.Second
 
@@ -77,13 +80,16 @@ func (d *doctor) plugin(ctx context.Context, s *pluginhost.Supervisor, use strin
 		d.failed(exitPlugin, plain(use), err)
 		return
 	}
-	d.ok(plain(use), "%s %s, answered after %d ms", info.Version, joined(info.Roles), time.Since(began).Milliseconds())
+	d.ok(plain(use), "%s %s, answered after %d ms", plain(info.Version), joined(info.Roles), time.Since(began).Milliseconds())
 }
 
 // python looks for what plugins in Python need.
 func (d *doctor) python(ctx context.Context) {
-	const hint = "only plugins in Python need it: apt-get install python3-grpcio"
-	python, err := exec.LookPath("python3")
+	const hint = "only plugins in Python need it: apt-get install python3-grpcio python3-protobuf"
+	python, err := exec.LookPath(systemPython) // what a plugin's #! line names, whatever else comes first in PATH
+	if err != nil {
+		python, err = exec.LookPath("python3")
+	}
 	if err != nil {
 		d.warn(hint, "python", "there is no python3")
 		return
@@ -96,5 +102,5 @@ func (d *doctor) python(ctx context.Context) {
 		d.warn(hint, "python", "%s has no grpc and protobuf", python)
 		return
 	}
-	d.ok("python", "%s", fmt.Sprintf("python3 %s with grpc %s, protobuf %s", words[0], words[1], words[2]))
+	d.ok("python", "%s", fmt.Sprintf("%s %s with grpc %s, protobuf %s", python, words[0], words[1], words[2]))
 }

@@ -74,7 +74,11 @@ func profileFault(err error) *fault {
 	var budget *compaction.ConfigError
 	switch {
 	case errors.As(err, &missing):
-		message, hint := advice(missing.Error())
+		message, _, _ := strings.Cut(missing.Error(), "; ")
+		hint := "tureen profile list shows which there are"
+		if missing.Nearest != "" {
+			hint = fmt.Sprintf("did you mean %q? ", missing.Nearest) + hint
+		}
 		return faultf(exitUsage, "PROFILE_NOT_FOUND", hint, "%s", message)
 	case errors.As(err, &problems):
 		if len(problems.Problems) > 1 {
@@ -84,7 +88,7 @@ func profileFault(err error) *fault {
 	case errors.As(err, &problem):
 		return problemFault(problem)
 	case errors.As(err, &budget):
-		return faultf(exitUsage, budget.Code, "change "+strings.Join(budget.Change, " or "), "%s: %s", budget.Code, budget.Reason)
+		return faultf(exitUsage, budget.Code, "change "+strings.Join(budget.Change, " or "), "%s", budget.Reason)
 	}
 	return nil
 }
@@ -122,6 +126,7 @@ func pluginFault(err error) *fault {
 		exit := exitPlugin
 		if failed.Code == compaction.CodeBudgetConfig || failed.Code == sdk.CodeConfigInvalid {
 			exit = exitUsage // the plugin answered for the profile
+			message = strings.Replace(message, failed.Code+": ", "", 1)
 		}
 		return faultf(exit, failed.Code, hint, "%s", message)
 	}

@@ -23,7 +23,8 @@ func (a *app) modelServeCommand() *cobra.Command {
 It plays the replies of a script, or follows rules that know only what stands in
 the request. It prints its base URL and serves until Ctrl-C.`,
 		Example: `  tureen model serve --addr 127.0.0.1:8080 --window 32000
-  OPENAI_BASE_URL=http://127.0.0.1:8080/v1 tureen run -P notesoup "read all files"
+  OPENAI_BASE_URL=http://127.0.0.1:8080/v1 tureen run -P notesoup \
+    'Read every file in logs in order and report each line that starts with "Finding:"'
   tureen model serve --script replies.json`,
 		Args: arguments(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

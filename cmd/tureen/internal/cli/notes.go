@@ -81,7 +81,7 @@ func (a *app) showNotes(ctx context.Context, s *notes.Store, address string, asJ
 		row := rowOf(at, n)
 		row.Text = &n.Text
 		return a.print(asJSON, row, func(w io.Writer) error {
-			_, err := io.WriteString(w, n.Text)
+			_, err := io.WriteString(w, render.PlainFor(w, n.Text))
 			return err
 		})
 	}
@@ -139,7 +139,7 @@ func writeNotes(w io.Writer, rows []noteRow) error {
 // home yet: looking leaves no trace.
 func (a *app) withNotes(ctx context.Context, prefix string, use func(*notes.Store) error) error {
 	return a.withSession(ctx, prefix, func(row session.Summary, r session.Reader) error {
-		p, err := a.sessionProfile(row.Profile, row.Workspace)
+		p, err := a.sessionProfile(row.Profile, row.Workspace, "")
 		if err != nil {
 			return err
 		}

@@ -59,6 +59,8 @@ type report struct {
 	opened  session.Opened
 	meter   session.Meter
 	refused *session.CompactionFailed // the newest
+	session string                    // the id of the session that was taken, "" before
+	exit    *int                      // once the result is printed
 }
 
 type heldEvent struct {
@@ -160,14 +162,34 @@ func (r *report) failedCompaction() *session.CompactionFailed {
 	return r.refused
 }
 
-// end prints the result and returns the exit code. f is nil where the run came
-// to its own end with the status that the tally has.
-func (r *report) end(ctx context.Context, id string, f *fault) int {
+// take notes which session the run is in.
+func (r *report) take(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.session = id
+}
+
+// end prints the result and returns the exit code. f is nil where the run came
+// to its own end with the status that the tally has.
+func (r *report) end(ctx context.Context, f *fault) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.finish(f, context.Cause(ctx))
+}
+
+// finish prints the result once. The caller holds the lock.
+func (r *report) finish(f *fault, cancelled error) int {
+	if r.exit == nil {
+		code := r.conclude(f, cancelled)
+		r.exit = &code
+	}
+	return *r.exit
+}
+
+func (r *report) conclude(f *fault, cancelled error) int {
 	result := r.tally.Result()
-	result.Session = id
-	settle(&result, f, context.Cause(ctx))
+	result.Session = r.session
+	settle(&result, f, cancelled)
 	if result.Error != nil {
 		r.lines.Error(result.Error.Message, result.Error.Hint)
 	}
@@ -176,6 +198,9 @@ func (r *report) end(ctx context.Context, id string, f *fault) int {
 	}
 	if err := outputError(r.print(result)); err != nil {
 		e := faultOf(err)
+		if result.ExitCode == exitCompleted {
+			e.Hint += "; the answer is kept: tureen session export --format md " + result.Session
+		}
 		r.lines.Error(e.Message, e.Hint)
 		return max(result.ExitCode, e.exit)
 	}
@@ -238,7 +263,7 @@ func (r *report) print(result host.Result) error {
 	if result.Text == "" || !answered {
 		return nil
 	}
-	_, err := fmt.Fprintln(r.out, strings.TrimSuffix(result.Text, "\n"))
+	_, err := fmt.Fprintln(r.out, render.PlainFor(r.out, strings.TrimSuffix(result.Text, "\n")))
 	return err
 }
 
@@ -248,5 +273,5 @@ func (a *app) failRun(format string, err error) int {
 	if bad != nil {
 		r, _ = a.newReport(formatText)
 	}
-	return r.end(context.Background(), "", faultOf(err))
+	return r.end(context.Background(), faultOf(err))
 }

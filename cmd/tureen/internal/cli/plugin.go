@@ -171,7 +171,7 @@ func (a *app) pluginListCommand() *cobra.Command {
 				tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(tab, "NAME\tVERSION\tROLES\tSOURCE")
 				for _, r := range rows {
-					fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", r.Name, r.Version, joined(r.Roles), r.Source)
+					fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", plain(r.Name), plain(r.Version), joined(r.Roles), plain(r.Source))
 				}
 				return tab.Flush()
 			})

@@ -65,7 +65,7 @@ func (a *app) inspect(ctx context.Context, use string) (pluginhost.Info, error) 
 
 func writeInfo(w io.Writer, info pluginhost.Info) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tab, "name\t%s\nversion\t%s\nroles\t%s\n", info.Name, info.Version, joined(info.Roles))
+	fmt.Fprintf(tab, "name\t%s\nversion\t%s\nroles\t%s\n", plain(info.Name), plain(info.Version), joined(info.Roles))
 	if len(info.Capabilities) > 0 {
 		fmt.Fprintf(tab, "asks for\t%s\n", joined(info.Capabilities))
 	}
@@ -73,14 +73,14 @@ func writeInfo(w io.Writer, info pluginhost.Info) error {
 		fmt.Fprintf(tab, "hooks\t%s\n", joined(info.HookPoints))
 	}
 	if info.SDK != "" {
-		fmt.Fprintf(tab, "sdk\t%s\n", info.SDK)
+		fmt.Fprintf(tab, "sdk\t%s\n", plain(info.SDK))
 	}
 	for i, t := range info.Tools {
 		label := ""
 		if i == 0 {
 			label = "tools"
 		}
-		fmt.Fprintf(tab, "%s\t%s: %s\n", label, t.Name, render.Head(t.Description, 90))
+		fmt.Fprintf(tab, "%s\t%s: %s\n", label, plain(t.Name), render.Head(t.Description, 90))
 	}
 	if err := tab.Flush(); err != nil || len(info.ConfigSchema) == 0 {
 		return err
@@ -89,14 +89,14 @@ func writeInfo(w io.Writer, info pluginhost.Info) error {
 	if err := json.Indent(&schema, info.ConfigSchema, "", "  "); err != nil {
 		return fmt.Errorf("the config schema is not JSON: %w", err)
 	}
-	_, err := fmt.Fprintf(w, "config schema:\n%s\n", strings.TrimSpace(schema.String()))
+	_, err := fmt.Fprintf(w, "config schema:\n%s\n", render.PlainFor(w, strings.TrimSpace(schema.String())))
 	return err
 }
 
 func joined[T ~string](items []T) string {
 	words := make([]string, len(items))
 	for i, it := range items {
-		words[i] = string(it)
+		words[i] = plain(string(it))
 	}
 	return strings.Join(words, ", ")
 }

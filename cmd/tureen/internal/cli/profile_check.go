@@ -52,7 +52,11 @@ func (a *app) profileCheckCommand() *cobra.Command {
 		Short: "Check a profile without starting anything",
 		Long: `Check loads a profile, computes the line at which a compaction is due, and holds
 the config of each shipped plugin against its schema. It needs no key and no
-network. All problems are reported together.`,
+network. All problems are reported together.
+
+The numbers are tokens. reset_at is how many are in use when a compaction is due;
+reserve, warning and reminder are how many then remain: what is kept free of the
+window, and where the agent is told to close out and is first reminded.`,
 		Example: `  tureen profile check demo
   tureen profile check ./mine.toml --json
   tureen profile check notesoup -c compaction.threshold_ratio=0.7`,

@@ -18,9 +18,10 @@ func (a *app) resumeCommand() *cobra.Command {
 prompt, or with input that still waits in it. Where neither is there, nothing is
 spent; --continue has the agent go on with a task that did not complete.
 
-ID may be the beginning of an id. The session keeps its working directory; it
-runs under the profile of its last run unless -P names another. Overrides with
--c are not remembered: give them again.`,
+ID may be the beginning of an id. The session keeps its working directory, and
+the profile and the strategy that it was created with, unless -P names another
+profile or -c compaction.strategy another strategy. Other overrides with -c are
+not remembered: give them again.`,
 		Example: `  tureen resume last "now fix it"
   tureen resume 01k7 "and write a test"
   tureen resume last --continue          # after Ctrl-C, a limit or a crash

@@ -14,14 +14,16 @@ const rootLong = `Tureen runs an LLM agent and lets a profile decide what happen
 runs low: notes and a fresh notebook, a summary, or your own plugin.`
 
 const rootExample = `  # no key, no network: watch a small window overflow and be reset
-  tureen run -C /tmp/demo -P demo "read all files and report what they say"
+  tureen run -C /tmp/demo -P demo \
+    'Read every file in logs in order and report each line that starts with "Finding:"'
 
   # your own endpoint
   OPENAI_BASE_URL=https://api.deepseek.com/v1 OPENAI_API_KEY=... \
     tureen run -m deepseek-chat "find out why TestX is flaky"
 
   # the same work under another strategy
-  tureen run -P demo -c compaction.strategy=summary "read all files"
+  tureen run -C /tmp/demo -P demo -c compaction.strategy=summary \
+    'Read every file in logs in order and report each line that starts with "Finding:"'
 
   # go on where a run was stopped
   tureen resume last "now fix it"`

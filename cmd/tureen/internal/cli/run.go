@@ -17,15 +17,16 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run starts a session with your prompt and works until nothing is owed.
 
 The answer goes to stdout; steps, tool calls, the context meter and a line for
-each compaction go to stderr. The prompt is read from stdin where it is "-", or
-where there is none and something is piped in.
+each compaction go to stderr: without a terminal as plain lines without colours,
+with -q only errors. The prompt is read from stdin where it is "-", or where
+there is none and something is piped in.
 
 Ctrl-C once ends the step cleanly and prints how to resume; twice leaves at once.
 The exit code tells how the run ended: tureen help exit-codes.`,
 		Example: `  tureen run "which of these tests is slow, and why?"
   git diff | tureen run -P notesoup -
   tureen run -o json "list the public types" | jq .compactions
-  tureen run -c limits.max_steps=20 -c compaction.strategy=summary "read all files"`,
+  tureen run -c limits.max_steps=20 -c compaction.strategy=summary "split main.go by topic"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var text string
 			return a.work(cmd.Context(), format, job{

@@ -53,7 +53,7 @@ func writeSessions(w io.Writer, list []session.Summary) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "ID\tSTATUS\tUPDATED\tTURNS\tSIZE\tPROFILE\tSTRATEGY\tTITLE")
 	for _, s := range list {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.Status, clock(s.Updated), s.Turns, size(s.Bytes), s.Profile, s.Strategy, render.Head(s.Title, 50))
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.Status, clock(s.Updated), s.Turns, size(s.Bytes), plain(s.Profile), plain(s.Strategy), render.Head(s.Title, 50))
 	}
 	return tab.Flush()
 }

@@ -21,7 +21,7 @@ func (a *app) sessionShowCommand() *cobra.Command {
 		Short: "Show a session and its last events",
 		Example: `  tureen session show last
   tureen session show 01k7 --last 100
-  tureen session show last --json | jq .events[].kind`,
+  tureen session show last --json | jq .log[].kind`,
 		Args: arguments(0, 1, "one session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if last < 0 {
@@ -62,7 +62,7 @@ func lastEvents(ctx context.Context, r session.Reader, n int) ([]session.Event, 
 
 func writeSession(w io.Writer, s session.Summary, events []session.Event) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(tab, "session\t%s\ntitle\t%s\nstatus\t%s\nprofile\t%s\nstrategy\t%s\nworkspace\t%s\n", s.ID, s.Title, s.Status, s.Profile, s.Strategy, s.Workspace)
+	fmt.Fprintf(tab, "session\t%s\ntitle\t%s\nstatus\t%s\nprofile\t%s\nstrategy\t%s\nworkspace\t%s\n", s.ID, render.Head(s.Title, 200), s.Status, plain(s.Profile), plain(s.Strategy), plain(s.Workspace))
 	fmt.Fprintf(tab, "created\t%s\nupdated\t%s\nsize\t%s, %s, %s\n", clock(s.Created), clock(s.Updated),
 		render.Count(s.Turns, "turn"), render.Count(int(s.Events), "event"), size(s.Bytes))
 	if err := tab.Flush(); err != nil || len(events) == 0 {
@@ -74,7 +74,7 @@ func writeSession(w io.Writer, s session.Summary, events []session.Event) error 
 		if e.Turn > 0 {
 			where = fmt.Sprintf("%d.%d", e.Turn, e.Step)
 		}
-		fmt.Fprintf(tab, "%d\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format("15:04:05.000"), where, e.Kind, render.Gist(e))
+		fmt.Fprintf(tab, "%d\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format("15:04:05.000"), where, render.Head(string(e.Kind), 80), render.Gist(e))
 	}
 	return tab.Flush()
 }

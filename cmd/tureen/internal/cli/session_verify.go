@@ -102,12 +102,12 @@ func writeVerified(w io.Writer, results []verified) (err error) {
 		case v.OK:
 			_, err = fmt.Fprintf(w, "%s ok, %s\n", v.ID, render.Count(int(v.Events), "event"))
 		case v.Error != "":
-			_, err = fmt.Fprintf(w, "%s cannot be read: %s\n", v.ID, v.Error)
+			_, err = fmt.Fprintf(w, "%s cannot be read: %s\n", v.ID, render.Plain(v.Error))
 		default:
 			_, err = fmt.Fprintf(w, "%s breaks the rules %s\n", v.ID, render.Count(len(v.Violations), "time"))
 		}
 		for _, x := range v.Violations {
-			_, err = fmt.Fprintf(w, "  event %d: %s: %s\n", x.Seq, x.Rule, x.Text)
+			_, err = fmt.Fprintf(w, "  event %d: %s: %s\n", x.Seq, x.Rule, render.Plain(x.Text))
 		}
 	}
 	if len(results) == 0 {

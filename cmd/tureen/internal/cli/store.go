@@ -14,7 +14,8 @@ import (
 // store is the session store of this user; its errors are faults of the state.
 type store struct {
 	session.Store
-	taken string // id of the session that was last created or opened
+	took func(id string) // hears of a session that was created or opened; nil where nobody does
+	warn func(message, hint string)
 }
 
 // Prepare implements session.Preparer as far as the store does.
@@ -38,7 +39,9 @@ func (s *store) take(id string, log session.Log, err error) (session.Log, error)
 	if err != nil {
 		return nil, stateFault(id, err)
 	}
-	s.taken = id
+	if s.took != nil {
+		s.took(id)
+	}
 	return log, nil
 }
 
@@ -54,7 +57,21 @@ func (s *store) List(ctx context.Context) ([]session.Summary, error) {
 
 func (s *store) Resolve(ctx context.Context, prefix string) (string, error) {
 	id, err := s.Store.Resolve(ctx, prefix)
+	if err == nil && strings.EqualFold(prefix, "last") {
+		s.warnOfNewer(ctx, id)
+	}
 	return id, stateFault(prefix, err)
+}
+
+// warnOfNewer tells which sessions "last" passes over because they do not read.
+func (s *store) warnOfNewer(ctx context.Context, last string) {
+	list, _ := s.Store.List(ctx)
+	for _, row := range list {
+		if row.ID == last {
+			return
+		}
+		s.warn(fmt.Sprintf("session %s is %s: the last one before it is taken", row.ID, row.Status), "tureen session verify "+row.ID+" says what is wrong with it")
+	}
 }
 
 // summary finds a session's row.

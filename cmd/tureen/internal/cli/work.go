@@ -2,13 +2,14 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/tureen-host/tureen/host"
 	"github.com/tureen-host/tureen/host/profile"
-	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/plugins/builtin"
 )
 
 // closing bounds the end of a run, whatever hangs; hurried that of one which a
@@ -39,6 +40,7 @@ func (a *app) work(ctx context.Context, format string, j job) error {
 	if err != nil {
 		return err
 	}
+	running.Store(r)
 	w := &work{app: a, report: r}
 	var f *fault
 	if err := w.run(ctx, j); err != nil {
@@ -47,11 +49,7 @@ func (a *app) work(ctx context.Context, format string, j job) error {
 			f = faultOf(cause) // whatever a cancel broke
 		}
 	}
-	id := ""
-	if w.store != nil {
-		id = w.store.taken
-	}
-	if code := r.end(ctx, id, f); code != exitCompleted {
+	if code := r.end(ctx, f); code != exitCompleted {
 		return silentExit(code)
 	}
 	return nil
@@ -64,6 +62,7 @@ func (w *work) run(ctx context.Context, j job) (err error) {
 		return err
 	}
 	defer w.store.Close()
+	w.store.took = w.report.take
 	h, err := j.open(ctx, w)
 	if err != nil || h == nil {
 		return err
@@ -130,11 +129,10 @@ func (w *work) resume(ctx context.Context, prefix string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.sessionProfile(created.Profile, created.Workspace)
+	p, err := w.sessionProfile(created.Profile, created.Workspace, created.Strategy)
 	if err != nil {
 		return nil, err
 	}
-	w.warnOfStrategy(created, p)
 	cfg, err := w.config(ctx, p, created.Workspace)
 	if err != nil {
 		return nil, err
@@ -142,24 +140,46 @@ func (w *work) resume(ctx context.Context, prefix string) (*host.Host, error) {
 	return host.Resume(ctx, cfg, id)
 }
 
-// warnOfStrategy tells of a session whose strategy came from a -c that was not
-// given again.
-func (w *work) warnOfStrategy(created session.Created, p *profile.Profile) {
-	if p.Compaction.Strategy == created.Strategy || w.quiet || w.globals.profile != "" || len(w.overrides) > 0 {
-		return
-	}
-	w.lines.Warning(fmt.Sprintf("the session ran with strategy %q, its profile says %q now", created.Strategy, p.Compaction.Strategy),
-		"to go on as before: -c compaction.strategy="+created.Strategy)
-}
-
-// sessionProfile is the profile for a session that exists: that of its last run,
-// found from its own working directory, unless the command line says otherwise.
-func (a *app) sessionProfile(name, workspace string) (*profile.Profile, error) {
+// sessionProfile is the profile for a session that exists: that of its creation,
+// found from its own working directory, with the strategy that it was created
+// with ("" = whichever), unless the command line says otherwise.
+func (a *app) sessionProfile(name, workspace, strategy string) (*profile.Profile, error) {
 	if a.profile != "" {
 		return a.loadProfile(a.profile, "")
 	}
 	if _, err := os.Stat(workspace); err != nil || a.dir != "" {
 		workspace = ""
 	}
-	return a.loadProfile(name, workspace)
+	p, err := a.readProfile(name, workspace)
+	if err == nil && strategy != "" && strategy != p.Compaction.Strategy && p.Origin("compaction.strategy").Source != "-c" {
+		if err := standing(strategy); err != nil {
+			return nil, err
+		}
+		p, err = a.readProfile(name, workspace, profile.Flag{Name: "the session's own strategy", Key: "compaction.strategy", Value: strategy})
+	}
+	if err == nil {
+		a.warnOf(p)
+	}
+	return p, err
+}
+
+// standing tells whether a session's strategy is still there.
+func standing(strategy string) error {
+	why := ""
+	switch {
+	case strategy == host.StrategyNone:
+	case isPluginPath(strategy):
+		if _, err := os.Stat(strategy); errors.Is(err, fs.ErrNotExist) {
+			why = "there is no such file any more"
+		}
+	default:
+		if _, err := builtin.Lookup(strategy, Version); err != nil {
+			why = "this version does not ship it"
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return faultf(exitPlugin, "STRATEGY_MISSING", "bring it back, or go on with another: -c compaction.strategy=NAME",
+		"the session runs with strategy %s, and %s", plain(strategy), why)
 }

@@ -52,7 +52,7 @@ func Meter(m session.Meter) string {
 // Compacted is the one line of an applied compaction:
 // "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls".
 func Compacted(c session.CompactionEnded) string {
-	return fmt.Sprintf("%s #%d %s %s→%s tokens, %d ms, %s", c.Kind, c.Ordinal, c.Strategy,
+	return fmt.Sprintf("%s #%d %s %s→%s tokens, %d ms, %s", c.Kind, c.Ordinal, Head(c.Strategy, nameHead),
 		Amount(c.TokensBefore), Amount(c.TokensAfter), c.Millis, Count(c.ModelCalls, "model call"))
 }
 

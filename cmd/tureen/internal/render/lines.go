@@ -20,7 +20,7 @@ type Lines struct {
 // NewLines makes lines onto w.
 func NewLines(w io.Writer, style Style) *Lines { return &Lines{w: w, Style: style} }
 
-// Print writes text as a line of its own. What cannot be written is lost: there
+// Print writes text, which is the host's own, as a line of its own. What cannot be written is lost: there
 // is nobody left to tell.
 func (l *Lines) Print(text string) {
 	l.mu.Lock()
@@ -29,8 +29,9 @@ func (l *Lines) Print(text string) {
 	_, _ = io.WriteString(l.w, text+"\n")
 }
 
-// Live writes a piece of text that the next one continues.
+// Live writes a piece of anybody's text that the next one continues.
 func (l *Lines) Live(text string) {
+	text = Plain(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.w, l.faint(text))
@@ -51,21 +52,22 @@ func (l *Lines) endLive() {
 	}
 }
 
-// Warning writes a warning and, where there is one, its hint.
+// Warning writes a warning and, where there is one, its hint. Both may be anybody's
+// text, as with Error and a Logger.
 func (l *Lines) Warning(message, hint string) {
-	l.Print(l.Yellow("warning: ") + message)
+	l.Print(l.Yellow("warning: ") + block(message))
 	l.hint(hint)
 }
 
 // Error writes what went wrong and, where it is known, what to do.
 func (l *Lines) Error(message, hint string) {
-	l.Print(l.Red("error: ") + message)
+	l.Print(l.Red("error: ") + block(message))
 	l.hint(hint)
 }
 
 func (l *Lines) hint(text string) {
 	if text != "" {
-		l.Print(l.Yellow("hint: ") + text)
+		l.Print(l.Yellow("hint: ") + block(text))
 	}
 }
 
@@ -99,7 +101,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		h.lines.Warning(text, "")
 	default:
-		h.lines.Print(h.lines.faint(strings.ToLower(r.Level.String()) + ": " + text))
+		h.lines.Print(h.lines.faint(strings.ToLower(r.Level.String()) + ": " + block(text)))
 	}
 	return nil
 }

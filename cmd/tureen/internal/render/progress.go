@@ -10,6 +10,7 @@ import (
 
 const (
 	argumentHead = 60 // characters of a call's arguments
+	nameHead     = 80 // of a name
 	indent       = "  "
 )
 
@@ -37,11 +38,7 @@ func (p *Progress) Start(s SessionStarted) {
 		window = Amount(s.ContextWindow)
 	}
 	p.Print(fmt.Sprintf("%s %s  %s", p.bold("session"), s.Session,
-		p.faint(fmt.Sprintf("profile %s, strategy %s, model %s, window %s (%s)", s.Profile, s.Strategy, s.Model, window, s.WindowSource))))
-	if s.ContextWindow == 0 && s.Strategy != "none" {
-		p.Warning("the context window of this model is not known, so nothing is compacted by itself",
-			"set it: -c model.context_window=N")
-	}
+		p.faint(block(fmt.Sprintf("profile %s, strategy %s, model %s, window %s (%s)", s.Profile, s.Strategy, s.Model, window, s.WindowSource)))))
 }
 
 // Delta shows a piece of an answer where answers are shown live.
@@ -54,7 +51,7 @@ func (p *Progress) Delta(kind llm.BlockKind, text string) {
 // Progress shows a word of a long tool call or proposal.
 func (p *Progress) Progress(source, text string) {
 	if p.Verbose {
-		p.Print(p.faint(indent + source + ": " + Head(text, 120)))
+		p.Print(p.faint(indent + Head(source, nameHead) + ": " + Head(text, 120)))
 	}
 }
 
@@ -109,14 +106,14 @@ func (p *Progress) result(r session.ToolResult) {
 		return // a trim of an older result
 	}
 	text := r.Message.Text()
-	line := indent + r.Name
+	line := indent + Head(r.Name, nameHead)
 	if c := p.calls[r.Message.CallID]; c.Arguments != "" {
 		line += " " + p.faint(Head(c.Arguments, argumentHead))
 	}
 	outcome := fmt.Sprintf("%s chars, %d ms", Amount(len([]rune(text))), r.Millis)
 	if r.Message.IsError {
 		if r.Code != "" {
-			outcome = r.Code + ", " + outcome
+			outcome = Head(r.Code, nameHead) + ", " + outcome
 		}
 		p.Print(line + " " + p.Red("✗ "+outcome))
 		p.Print(indent + indent + p.faint(Head(strings.TrimPrefix(text, "Error: "), 120)))
@@ -145,6 +142,6 @@ func (p *Progress) plugin(s session.PluginState) {
 	case !quietStates[s.State] || s.State == "started" && s.Generation > 1:
 		p.Warning(text, "")
 	case p.Verbose:
-		p.Print(p.faint(text))
+		p.Print(p.faint(block(text)))
 	}
 }

@@ -177,3 +177,43 @@ warning: it is slow (plugin=files, ms=7)
 		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
 	}
 }
+
+// What plugins and models say cannot steer the terminal, nor pass for a line of
+// the host's.
+func TestForeignTextIsPlain(t *testing.T) {
+	t.Parallel()
+	const evil = "a\x1b]0;owned\a\x1b[2J\u009b31m\r\nerror: fake\x7f"
+	var out bytes.Buffer
+	lines := render.NewLines(&out, render.Style{})
+	p := render.NewProgress(lines)
+	p.Live, p.Verbose = true, true
+	p.Start(render.SessionStarted{Profile: evil, Strategy: evil, Model: evil})
+	p.Event(event(session.KindCompactionFailed, session.CompactionFailed{Trigger: "manual", Strategy: evil, Error: evil}), session.Meter{})
+	p.Event(event(session.KindCompactionEnded, session.CompactionEnded{Strategy: evil}), session.Meter{})
+	p.Event(event(session.KindWarning, session.Warning{Message: evil, Hint: evil}), session.Meter{})
+	p.Event(event(session.KindPlugin, session.PluginState{Plugin: evil, State: "crashed", Detail: evil}), session.Meter{})
+	p.Event(event(session.KindPlugin, session.PluginState{Plugin: evil, State: "stopped", Detail: evil}), session.Meter{})
+	p.Event(event(session.KindAttempt, session.Attempt{Message: evil}), session.Meter{})
+	p.Event(event(session.KindToolResult, session.ToolResult{Message: llm.ToolResult("c", evil, true), Name: evil, Code: evil}), session.Meter{})
+	p.Progress(evil, evil)
+	lines.Error(evil, evil)
+	log := lines.Logger(slog.LevelDebug).With("plugin", evil)
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError} {
+		log.Log(t.Context(), level, evil, "line", evil)
+	}
+	if strings.ContainsAny(out.String(), "\x1b\a\r\x7f\u009b") {
+		t.Errorf("controls in %q", out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if strings.HasPrefix(line, "error: fake") {
+			t.Errorf("a fake line in:\n%s", out.String())
+		}
+	}
+	p.Delta(llm.BlockText, "one\ttwo\x1b[2J\n")
+	if !strings.HasSuffix(out.String(), "\none\ttwo[2J\n") {
+		t.Errorf("live text: %q", out.String())
+	}
+	if got := render.Plain("é\ta\nb\xff"); got != "é\ta\nb\uFFFD" {
+		t.Errorf("%q", got)
+	}
+}

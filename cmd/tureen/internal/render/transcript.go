@@ -8,7 +8,7 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// Transcript writes a log as Markdown for people, event by event.
+// Transcript writes a log as Markdown for people, event by event, in plain text.
 type Transcript struct {
 	w   io.Writer
 	err error
@@ -122,6 +122,6 @@ func (t *Transcript) fenced(words string) {
 
 func (t *Transcript) printf(format string, args ...any) {
 	if t.err == nil {
-		_, t.err = fmt.Fprintf(t.w, format, args...)
+		_, t.err = io.WriteString(t.w, Plain(fmt.Sprintf(format, args...)))
 	}
 }

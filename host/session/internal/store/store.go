@@ -178,7 +178,8 @@ func Sort(list []session.Summary) {
 }
 
 // Resolve finds a session in list, which is sorted: the one called prefix, else
-// the only one whose id starts with it; "last" is the newest.
+// the only one whose id starts with it; "last" is the newest that reads, or the
+// newest where none does.
 func Resolve(list []session.Summary, prefix string) (string, error) {
 	prefix = strings.ToLower(prefix)
 	if prefix == "" {
@@ -188,7 +189,8 @@ func Resolve(list []session.Summary, prefix string) (string, error) {
 		if len(list) == 0 {
 			return "", fmt.Errorf("no session so far (%w); start one first", session.ErrNotFound)
 		}
-		return list[0].ID, nil
+		reads := slices.IndexFunc(list, func(s session.Summary) bool { return s.Status != StatusDamaged && s.Status != StatusNewer })
+		return list[max(0, reads)].ID, nil
 	}
 	var ids []string
 	for _, s := range list {

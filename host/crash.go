@@ -100,9 +100,9 @@ func (l *crashLog) Append(ctx context.Context, b session.Batch) (int64, error) {
 	case "during":
 		go die()
 	}
-	head, err := l.Log.Append(ctx, b)
+	_, _ = l.Log.Append(ctx, b) // nobody is told
 	die()
-	return head, err
+	return 0, nil
 }
 
 // crashMailLog keeps the mail of the log in view.

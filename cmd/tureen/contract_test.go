@@ -176,7 +176,7 @@ func TestASignalWhileThePromptIsRead(t *testing.T) {
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		t.Skip("needs /dev/full")
+		t.Fatal("needs /dev/full")
 	}
 	u := user(t)
 	withModel(answers())(t, u)

@@ -394,7 +394,7 @@ func TestRichRun(t *testing.T) {
 	}
 	if *record {
 		out := p.ok(t, "session", "export", id).stdout
-		out = strings.ReplaceAll(out, p.path("work"), "/work/dir")
+		out = strings.ReplaceAll(out, p.path("work"), "/srv/dir")
 		out = strings.ReplaceAll(out, p.dir, "/box")
 		if err := os.WriteFile("../../testdata/sessions/rich.jsonl", []byte(out), 0o644); err != nil {
 			t.Fatal(err)

@@ -213,7 +213,13 @@ func (j *job) strikeHost(t *testing.T, c *crew, args []string, tries int) int {
 	}
 	began := time.Now()
 	k := c.start(t, point, args...)
-	if point == "" {
+	switch {
+	case point != "":
+	case j.rng.IntN(5) == 0: // while it closes
+		ended := make(chan struct{})
+		defer close(ended)
+		go k.killOnce(`"type":"turn.completed"`, time.Duration(j.rng.IntN(60_000))*time.Microsecond, ended)
+	default:
 		timer := time.AfterFunc(after, func() { _ = k.cmd.Process.Kill() })
 		defer timer.Stop()
 	}
@@ -238,6 +244,19 @@ func (j *job) strikeHost(t *testing.T, c *crew, args []string, tries int) int {
 			return 1
 		}
 	}
+}
+
+// killOnce kills the run some time after it has said something.
+func (k *killed) killOnce(said string, after time.Duration, ended chan struct{}) {
+	for !bytes.Contains(k.said(), []byte(said)) {
+		select {
+		case <-ended:
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+	time.Sleep(after)
+	_ = k.cmd.Process.Kill()
 }
 
 // strikePlugins kills random plugins at random moments of a run, which goes on.

@@ -135,7 +135,7 @@ func TestL6_FollowUpOpensTheNextTurnWithoutIdling(t *testing.T) {
 	}
 }
 
-func TestL13_RuntimeContextIsSentOnlyWhenItChanged(t *testing.T) {
+func TestL13_SP4_RuntimeContextIsSentOnlyWhenItChanged(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t, calls(`a echo {}`), says("done"), says("again"))
 	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "echo"}, echo)}

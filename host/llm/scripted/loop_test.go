@@ -87,7 +87,7 @@ func (w *world) read(path string, from int) string {
 	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	to := min(len(lines), from+w.page-1)
 	var b strings.Builder
-	fmt.Fprintf(&b, "<path>%s</path>\n<type>file</type>\n<content>\n", filepath.Join("/work/dir", path))
+	fmt.Fprintf(&b, "<path>%s</path>\n<type>file</type>\n<content>\n", filepath.Join("/srv/dir", path))
 	for i := from; i <= to; i++ {
 		fmt.Fprintf(&b, "%d: %s\n", i, lines[i-1])
 	}

@@ -37,7 +37,7 @@ func (k *kit) create(id string) session.Log {
 func (k *kit) createAt(id string, at time.Time) session.Log {
 	k.Helper()
 	log, err := k.store.Create(k.ctx, session.Created{
-		ID: id, Workspace: "/work/" + id, Profile: "demo", Strategy: "notesoup", Title: "title of " + id, Time: at,
+		ID: id, Workspace: "/srv/" + id, Profile: "demo", Strategy: "notesoup", Title: "title of " + id, Time: at,
 	})
 	if err != nil {
 		k.Fatalf("create %s: %v", id, err)

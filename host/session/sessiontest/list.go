@@ -42,7 +42,7 @@ var listing = []promise{
 		k.append(log, later)
 		for _, state := range []string{"open", "closed"} {
 			s := k.list()[0]
-			if s.ID != "a" || s.Title != "title of a" || s.Profile != "demo" || s.Strategy != "notesoup" || s.Workspace != "/work/a" {
+			if s.ID != "a" || s.Title != "title of a" || s.Profile != "demo" || s.Strategy != "notesoup" || s.Workspace != "/srv/a" {
 				k.Errorf("%s: summary is %+v", state, s)
 			}
 			if !s.Created.Equal(at) || !s.Updated.Equal(later.Time) || s.Events != 2 || s.Bytes < 500 {

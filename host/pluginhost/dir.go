@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -22,8 +21,7 @@ const (
 	// go-plugin's "plugin-dir" and "plugin" with ten digits each.
 	socketTail = len("/plugin-dir1234567890/plugin1234567890")
 	// genLen is the longest name of a generation's directory.
-	genLen    = len("/1234.123456")
-	freshTime = time.Minute
+	genLen = len("/1234.123456")
 	// rootAttempts is how often a new directory may be swept away.
 	rootAttempts = 10
 )
@@ -121,7 +119,26 @@ func (r *rootDir) generation(instance, number int) (string, error) {
 }
 
 func (r *rootDir) remove() error {
-	return errors.Join(os.RemoveAll(r.path), r.lock.Close())
+	return errors.Join(removeRoot(r.path), r.lock.Close())
+}
+
+// removeRoot removes a directory, its lock last: what a kill leaves of it can
+// still be swept.
+func removeRoot(path string) error {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	problems := []error{err}
+	for _, e := range entries {
+		if e.Name() != lockName {
+			problems = append(problems, os.RemoveAll(filepath.Join(path, e.Name())))
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
 }
 
 // sweep removes the directories of hosts that are gone: ours by owner, and with
@@ -139,14 +156,12 @@ func sweep(base string) {
 		}
 		lockPath := filepath.Join(path, lockName)
 		if _, err := os.Lstat(lockPath); err != nil {
-			if time.Since(info.ModTime()) > freshTime { // its maker died before it took the lock
-				_ = os.Remove(path) // only where it is empty
-			}
+			_ = os.Remove(path) // only where it is empty: its maker, if it lives, makes another
 			continue
 		}
 		lock := flock.New(lockPath, flock.SetFlag(os.O_RDWR)) // never makes the file
 		if ok, err := lock.TryLock(); err == nil && ok {
-			_ = os.RemoveAll(path)
+			_ = removeRoot(path)
 			_ = lock.Close()
 		}
 	}

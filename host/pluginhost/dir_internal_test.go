@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"os"
 	"sync"
 	"testing"
 )
@@ -43,4 +44,30 @@ func TestASweepTakesNoDirectoryInUse(t *testing.T) {
 	hosts.Wait()
 	close(done)
 	sweeps.Wait()
+}
+
+// TestASweepTakesWhatAKilledHostLeft covers the two moments in which a host can
+// die without a lock that tells of it: before it made the lock, and while it
+// removed its directory.
+func TestASweepTakesWhatAKilledHostLeft(t *testing.T) {
+	t.Parallel()
+	base := t.TempDir()
+	if _, err := os.MkdirTemp(base, rootPrefix); err != nil { // no lock yet
+		t.Fatal(err)
+	}
+	root, err := makeRoot(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := root.generation(1, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := root.lock.Close(); err != nil { // its host is dead
+		t.Fatal(err)
+	}
+	sweep(base)
+	left, err := os.ReadDir(base)
+	if err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }

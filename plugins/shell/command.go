@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -79,7 +80,8 @@ func (c command) start(out *outcome) (*process, error) {
 		recent:  tail{keep: progressBytes},
 	}
 	guard.once.Do(guard.start)
-	p.cmd.Dir, p.cmd.Env, p.cmd.SysProcAttr = c.dir, c.env, ownGroup()
+	p.cmd.Dir, p.cmd.SysProcAttr = c.dir, ownGroup()
+	p.cmd.Env = append(slices.Clip(c.env), guard.mark)
 	outR, outW, err := os.Pipe()
 	if err != nil {
 		return nil, err

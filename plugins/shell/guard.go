@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"os/exec"
@@ -9,10 +10,13 @@ import (
 )
 
 // guardian is a process that outlives this one by a moment: once its stdin ends,
-// however this process did, it kills the groups that it was told of. The death
+// however this process did, it kills the groups that it was told of and, where
+// there is /proc, whatever carries this process's mark in its environment: a
+// command that began just before the end is not known by its group yet. The death
 // signal reaches a command's shell alone, not what that has started.
 type guardian struct {
 	once sync.Once
+	mark string // NAME=value, in the environment of every command
 	mu   sync.Mutex
 	in   io.Writer // nil where the guardian could not be started
 }
@@ -26,7 +30,14 @@ const guardScript = `while read -r op group; do
 	-) live="${live%% $group *} ${live#* $group }" ;;
 	esac
 done
-for group in $live; do kill -s KILL -- "-$group"; done`
+for group in $live; do kill -s KILL -- "-$group"; done
+for round in 1 2 3 4 5; do
+	found=$(grep -lsz "^$1\$" /proc/[0-9]*/environ) || break
+	for file in $found; do
+		pid=${file#/proc/}
+		kill -s KILL "${pid%/environ}"
+	done
+done`
 
 // watch has the guardian, which is started already, mind a group until release is called.
 func (g *guardian) watch(group group) (release func()) {
@@ -36,7 +47,8 @@ func (g *guardian) watch(group group) (release func()) {
 
 // start starts the guardian, out of reach of what is sent to this process's group.
 func (g *guardian) start() {
-	cmd := exec.Command("/bin/sh", "-c", guardScript)
+	g.mark = "TUREEN_SHELL=" + rand.Text()
+	cmd := exec.Command("/bin/sh", "-c", guardScript, "guardian", g.mark)
 	cmd.Dir, cmd.Env = "/", []string{"LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()

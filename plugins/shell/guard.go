@@ -32,7 +32,8 @@ const guardScript = `while read -r op group; do
 done
 for group in $live; do kill -s KILL -- "-$group"; done
 for round in 1 2 3 4 5; do
-	found=$(grep -lsz "^$1\$" /proc/[0-9]*/environ) || break
+	found=$(grep -lsz "^$1\$" /proc/[0-9]*/environ)
+	[ -n "$found" ] || break
 	for file in $found; do
 		pid=${file#/proc/}
 		kill -s KILL "${pid%/environ}"

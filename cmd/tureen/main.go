@@ -17,7 +17,9 @@ const grace = 10 * time.Second
 
 func main() {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	go watchSignals(cancel)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM) // before anything is started
+	go watchSignals(signals, cancel)
 	// A reader that went away and a limit of file sizes must not end the process:
 	// writes fail instead.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
@@ -26,9 +28,7 @@ func main() {
 
 // watchSignals cancels at the first signal and leaves at the second, with the
 // result of what is under way. Plugins notice the end of this process by themselves.
-func watchSignals(cancel context.CancelCauseFunc) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+func watchSignals(signals <-chan os.Signal, cancel context.CancelCauseFunc) {
 	first := cli.Signal((<-signals).(syscall.Signal))
 	cancel(first)
 	if first == cli.Signal(syscall.SIGTERM) {

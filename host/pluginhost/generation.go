@@ -30,7 +30,9 @@ type generation struct {
 	api    *sdk.HostServer
 	info   sdk.Info
 
-	calls atomic.Int32 // under way
+	calls atomic.Int32  // under way
+	kept  atomic.Bool   // the current one, or one that was
+	told  chan struct{} // closed when its crash was reported
 	mu    sync.Mutex
 	cause string // why we killed it, "" = it ended by itself
 	once  sync.Once
@@ -43,7 +45,7 @@ func (i *Instance) startGeneration(ctx context.Context, number int) (*generation
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{inst: i, number: number, dir: dir}
+	g := &generation{inst: i, number: number, dir: dir, told: make(chan struct{})}
 	if err := g.start(ctx); err != nil {
 		err = g.explain(err)
 		g.kill("")

@@ -29,6 +29,7 @@ func (i *Instance) recognise(info sdk.Info) error {
 // adopt makes a READY generation the current one.
 func (i *Instance) adopt(g *generation) {
 	i.set(func() { i.current = g })
+	g.kept.Store(true)
 	i.report(g.number, "started", i.info.Name+"@"+i.info.Version)
 	go g.watchHealth()
 }
@@ -93,9 +94,15 @@ func (i *Instance) newest() *generation {
 // none: the host stops, or the plugin has ended once too often.
 func (i *Instance) revive(g *generation, history *crashes) *generation {
 	detail := g.ending()
+	if i.life.Err() == nil {
+		i.report(g.number, "crashed", detail)
+	}
+	close(g.told)
 	g.release()
 	for number := g.number; i.life.Err() == nil; number++ {
-		i.report(number, "crashed", detail)
+		if number > g.number {
+			i.report(number, "crashed", detail)
+		}
 		pause, disabled := history.add(time.Now(), i.deadlines())
 		if disabled {
 			i.disable(number, detail)

@@ -152,7 +152,23 @@ func (g *generation) lost(ctx context.Context, err error) error {
 	if !g.gone() {
 		g.kill("its connection broke")
 	}
+	g.awaitTold()
 	return g.exited()
+}
+
+// awaitTold waits a moment until the crash is reported, so that a caller hears of
+// it no sooner than the log does.
+func (g *generation) awaitTold() {
+	if !g.kept.Load() {
+		return
+	}
+	limit := time.NewTimer(g.inst.deadlines().Exit)
+	defer limit.Stop()
+	select {
+	case <-g.told:
+	case <-g.inst.life.Done():
+	case <-limit.C:
+	}
 }
 
 func (g *generation) exited() *sdk.ExitedError {

@@ -63,6 +63,25 @@ func TestN18_CarryDoesNotReviveAFinishedRequest(t *testing.T) {
 	}
 }
 
+// After a crash the next turn may only say "go on": what it goes on with must not
+// leave with the conversation.
+func TestN18_ARequestThatBrokeOffIsCarriedIntoTheNextTurn(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []session.Reason{session.ReasonCancelled, session.ReasonLimit, session.ReasonError} {
+		d := sit(t)
+		d.work("an older request", 1)
+		d.EndTurn(session.ReasonCompleted)
+		d.Turn()
+		d.work("the cut request", 2)
+		d.EndTurn(reason)
+		d.Turn() // its first message is claimed, and follows the checkpoint
+		got := d.reset(session.TriggerRequested, true)
+		if !strings.Contains(got, "\nthe cut request\n") || strings.Contains(got, "older") || !strings.Contains(got, "its turn is over ("+string(reason)+")") {
+			t.Errorf("carried %q", got)
+		}
+	}
+}
+
 func TestN15_CarrySaysThatTheTurnHadEnded(t *testing.T) {
 	t.Parallel()
 	d := sit(t)

@@ -165,9 +165,10 @@ func receipt(ctx context.Context, log session.Access, started int64, id string) 
 
 // owning are the owner's words of the turn that is under way, oldest first, or of
 // the last turn where none is (N18, carry = "request"). A turn whose first
-// messages are not in the log yet needs nothing carried: they follow the
-// checkpoint. A turn in which the owner said nothing works for the last one in
-// which they did.
+// messages are not in the log yet brings its own, which follow the checkpoint: it
+// needs nothing carried, unless the turn before it broke off and this one goes on
+// with it. A turn in which the owner said nothing works for the last one in which
+// they did.
 func owning(ctx context.Context, log session.Access, turnOpen bool) ([]Said, error) {
 	var said []Said
 	var ended session.Reason
@@ -179,13 +180,14 @@ func owning(ctx context.Context, log session.Access, turnOpen bool) ([]Said, err
 		}
 		switch e.Kind {
 		case session.KindTurnEnded:
-			if r, err := session.Decode[session.TurnEnded](e); err == nil && !turnOpen && ended == "" && turn == 0 {
-				ended = r.Reason
+			r, err := session.Decode[session.TurnEnded](e)
+			if err != nil || ended != "" || turn != 0 || turnOpen && begun {
+				continue
 			}
-		case session.KindTurnStarted:
-			if turnOpen && !begun {
+			if ended = r.Reason; turnOpen && ended == session.ReasonCompleted {
 				return nil, nil
 			}
+		case session.KindTurnStarted:
 			if len(said) > 0 && e.Turn <= turn {
 				slices.Reverse(said)
 				return said, nil

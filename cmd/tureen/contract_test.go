@@ -28,39 +28,44 @@ type ending struct {
 	during func(t *testing.T, u *sandbox, p *os.Process)
 }
 
-var endings = map[string]ending{
-	"an answer":                             {exit: 0, status: "completed", setUp: withModel(answers()), args: known(), last: []string{"turn.completed"}},
-	"an answer after the death of a plugin": {exit: 0, status: "completed", setUp: pokes("dies"), args: mine, last: []string{"turn.completed"}},
-	"an answer after a flood from a plugin": {exit: 0, status: "completed", setUp: pokes("floods"), args: mine, last: []string{"turn.completed"}},
-	"a profile that is wrong":               {exit: 2, status: "error", args: with("noise=1")},
-	"a limit":                               {exit: 4, status: "limit", setUp: withModel(twoTurns()), args: known("limits.max_steps=1"), last: []string{"turn.failed"}},
-	"a window that is full": {exit: 6, status: "error", setUp: func(t *testing.T, u *sandbox) {
-		withModel(answers())(t, u)
-		write(t, u.path("work", "p.toml"), "schema = 1\nextends = \"base\"\n[model]\nmax_output_tokens = 10\n[prompt]\npersona_suffix = \""+strings.Repeat("Be brief. ", 20_000)+"\"\n")
-	}, args: mine, last: []string{"turn.failed"}},
-	"a plugin that does not start": {exit: 7, status: "error", setUp: func(t *testing.T, u *sandbox) {
-		withModel(answers())(t, u)
-		write(t, u.path("work", "plugin.sh"), "#!/bin/sh\nexit 3\n")
-		_ = os.Chmod(u.path("work", "plugin.sh"), 0o700)
-	}, args: plug("./plugin.sh")},
-	"a hook that fails":         {exit: 7, status: "error", setUp: faultyProfile("hookfails", ""), args: mine, last: []string{"turn.failed"}},
-	"a hook that dies":          {exit: 7, status: "error", setUp: faultyProfile("hookdies", ""), args: mine, last: []string{"turn.failed"}},
-	"an endpoint that refuses":  {exit: 8, status: "error", setUp: withEndpoint(status(401, `{}`)), args: known(), last: []string{"turn.failed"}},
-	"no such session":           {exit: 9, status: "error", args: []string{"resume", "zzz", asked}},
-	"an answer that is cut off": {exit: 10, status: "max_tokens", setUp: withModel(answers(scripted.Reply{Text: "half", Finish: "length"})), args: known(), last: []string{"turn.failed"}},
-	"a hook that rejects":       {exit: 11, status: "blocked", setUp: faultyProfile("rejects", ""), args: mine, last: []string{"turn.failed"}},
-	"Ctrl-C while a plugin starts": {exit: 130, status: "cancelled", setUp: func(t *testing.T, u *sandbox) {
-		withModel(answers())(t, u)
-		write(t, u.path("work", "plugin.sh"), "#!/bin/sh\ntouch '"+u.path("work", "begun")+"'\nexec cat\n")
-		_ = os.Chmod(u.path("work", "plugin.sh"), 0o700)
-	}, args: plug("./plugin.sh"), during: signalling(syscall.SIGINT)},
-	"SIGTERM while a plugin is deaf": {exit: 143, status: "cancelled", setUp: pokes("deaf"), args: mine, during: signalling(syscall.SIGTERM), last: []string{"turn.failed"}},
-	"a cancel by another process": {exit: 130, status: "cancelled", setUp: withModel(scripted.NewScript(scripted.Reply{
-		Calls: []scripted.Call{{Name: "shell", Arguments: `{"description":"wait","command":"touch begun; sleep 1000"}`}}})),
-		args: known(), last: []string{"turn.failed"}, during: func(t *testing.T, u *sandbox, _ *os.Process) {
-			waitFor(t, func() bool { return exists(u.path("work", "begun")) })
-			u.ok(t, "cancel", "--session", u.lastSession())
-		}},
+// endings are made anew for each test run: scripts are used up.
+func endings() map[string]ending {
+	return map[string]ending{
+		"an answer":                             {exit: 0, status: "completed", setUp: withModel(answers()), args: known(), last: []string{"turn.completed"}},
+		"an answer after the death of a plugin": {exit: 0, status: "completed", setUp: pokes("dies"), args: mine, last: []string{"turn.completed"}},
+		"an answer after a flood from a plugin": {exit: 0, status: "completed", setUp: pokes("floods"), args: mine, last: []string{"turn.completed"}},
+		"a profile that is wrong":               {exit: 2, status: "error", args: with("noise=1")},
+		"a limit":                               {exit: 4, status: "limit", setUp: withModel(twoTurns()), args: known("limits.max_steps=1"), last: []string{"turn.failed"}},
+		"a window that is full": {exit: 6, status: "error", setUp: func(t *testing.T, u *sandbox) {
+			withModel(answers())(t, u)
+			write(t, u.path("work", "p.toml"), "schema = 1\nextends = \"base\"\n[model]\nmax_output_tokens = 10\n[prompt]\npersona_suffix = \""+strings.Repeat("Be brief. ", 20_000)+"\"\n")
+		}, args: mine, last: []string{"turn.failed"}},
+		"a plugin that does not start": {exit: 7, status: "error", setUp: func(t *testing.T, u *sandbox) {
+			withModel(answers())(t, u)
+			write(t, u.path("work", "plugin.sh"), "#!/bin/sh\nexit 3\n")
+			_ = os.Chmod(u.path("work", "plugin.sh"), 0o700)
+		}, args: plug("./plugin.sh")},
+		"a hook that fails":         {exit: 7, status: "error", setUp: faultyProfile("hookfails", ""), args: mine, last: []string{"turn.failed"}},
+		"a hook that dies":          {exit: 7, status: "error", setUp: faultyProfile("hookdies", ""), args: mine, last: []string{"turn.failed"}},
+		"an endpoint that refuses":  {exit: 8, status: "error", setUp: withEndpoint(status(401, `{}`)), args: known(), last: []string{"turn.failed"}},
+		"no such session":           {exit: 9, status: "error", args: []string{"resume", "zzz", asked}},
+		"an answer that is cut off": {exit: 10, status: "max_tokens", setUp: withModel(answers(scripted.Reply{Text: "half", Finish: "length"})), args: known(), last: []string{"turn.failed"}},
+		"a hook that rejects":       {exit: 11, status: "blocked", setUp: faultyProfile("rejects", ""), args: mine, last: []string{"turn.failed"}},
+		"Ctrl-C while a plugin starts": {exit: 130, status: "cancelled", setUp: func(t *testing.T, u *sandbox) {
+			withModel(answers())(t, u)
+			write(t, u.path("work", "plugin.sh"), "#!/bin/sh\ntouch '"+u.path("work", "begun")+"'\nexec cat\n")
+			_ = os.Chmod(u.path("work", "plugin.sh"), 0o700)
+		}, args: plug("./plugin.sh"), during: signalling(syscall.SIGINT)},
+		"SIGTERM while a plugin is deaf": {exit: 143, status: "cancelled", setUp: pokes("deaf"), args: mine, during: signalling(syscall.SIGTERM), last: []string{"turn.failed"}},
+		"a cancel by another process": {exit: 130, status: "cancelled", setUp: func(t *testing.T, u *sandbox) {
+			withModel(scripted.NewScript(scripted.Reply{
+				Calls: []scripted.Call{{Name: "shell", Arguments: `{"description":"wait","command":"touch begun; sleep 1000"}`}}}))(t, u)
+		},
+			args: known(), last: []string{"turn.failed"}, during: func(t *testing.T, u *sandbox, _ *os.Process) {
+				waitFor(t, func() bool { return exists(u.path("work", "begun")) })
+				u.ok(t, "cancel", "--session", u.lastSession())
+			}},
+	}
 }
 
 // pokes is a profile with a faulty plugin whose tool the model calls once.
@@ -85,7 +90,7 @@ func TestEveryEndingIsSaid(t *testing.T) {
 	t.Parallel()
 	table := exitTable(t)
 	covered := map[int]bool{1: true} // TestOutputThatCannotBeWritten
-	for name, e := range endings {
+	for name, e := range endings() {
 		covered[e.exit] = true
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

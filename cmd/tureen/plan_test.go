@@ -161,25 +161,6 @@ use = "shell"
 use = "notesoup"
 `
 
-// crew is a user whose runs are killed, and what they work at.
-type crew struct {
-	*sandbox
-	flags []string // of run and resume
-	task  string
-	files []string // what may be in the working directory, nil = anything
-	// Of a plan only, nil otherwise: the model on loopback.
-	plan   *plan
-	server *scripted.Server
-}
-
-func (c *crew) run() []string {
-	return append(append([]string{"run", "-q", "-o", "stream-json"}, c.flags...), c.task)
-}
-
-func (c *crew) resume(id string, prompt ...string) []string {
-	return append(append([]string{"resume", id, "-q", "-o", "stream-json"}, c.flags...), prompt...)
-}
-
 // planned is a crew whose working directory holds what a plan reads.
 func planned(t testing.TB, u *sandbox, replies []scripted.Reply) *crew {
 	t.Helper()

@@ -60,7 +60,7 @@ func replace(target string, data []byte, prior fs.FileInfo) (fs.FileInfo, error)
 
 // create writes a new file to the disk.
 func create(path string, data []byte, like fs.FileInfo) (info fs.FileInfo, err error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, name, err := openNew(path)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,16 @@ func create(path string, data []byte, like fs.FileInfo) (info fs.FileInfo, err e
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
+	if err := name(); err != nil {
+		return nil, &fs.PathError{Op: "link", Path: path, Err: err}
+	}
 	return f.Stat()
+}
+
+// openNamed makes a file that has its name at once.
+func openNamed(path string) (f *os.File, name func() error, err error) {
+	f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	return f, func() error { return nil }, err
 }
 
 // same returns errMoved where target is no longer what prior describes.

@@ -25,8 +25,12 @@ type Strategy interface {
 // Session is what a strategy knows of the session that it serves.
 type Session struct {
 	ID        string
-	Workspace string // absolute working directory
-	Agent     string // the agent's name
+	Workspace string          // absolute; where the session was made, and the root of what may be written
+	Directory string          // absolute; where tools start from, Workspace or another
+	Parent    string          // the session that spawned this one as a subagent, "" = none
+	Depth     int             // how many ancestors it has
+	Spawn     json.RawMessage // what the spawning plugin handed to the child
+	Agent     string          // the agent's name
 	Provider  string
 	Model     string
 	Created   time.Time

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/agent"
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/pluginhost"
@@ -33,6 +34,7 @@ type Config struct {
 	NotesHome string // absolute
 	Version   string
 	Observer  agent.Observer // optional
+	Asker     agent.Asker    // reaches the person; nil = nobody is there
 	Logger    *slog.Logger
 	Env       func(string) string // os.Getenv
 	// Self starts a shipped plugin: its argv without the plugin's name; nil is
@@ -168,18 +170,25 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", h.ID(), err)
 	}
-	opening := compaction.Session{ID: h.ID(), Workspace: state.Created.Workspace, Agent: h.Profile.AgentName, Provider: h.model.info.Provider,
+	opening := compaction.Session{ID: h.ID(), Workspace: state.Created.Workspace, Directory: state.Directory, Agent: h.Profile.AgentName,
+		Parent: state.Created.Parent, Depth: state.Created.Depth, Spawn: state.Created.Spawn, Provider: h.model.info.Provider,
 		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: budget}
 	o := agent.Options{Log: h.log, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
 		Persona: persona(h.Profile.Prompt), Budget: budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
 		Strategy: h.strategy, Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
-		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)},
-		Opened:  session.Opened{Version: h.Version, Resumed: opening.Resumed}}
+		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)}, Asker: h.Asker,
+		Moved: func(ctx context.Context, directory string) error {
+			opening.Directory = directory
+			return h.announce(ctx, opening)
+		},
+		Opened: session.Opened{Version: h.Version, Resumed: opening.Resumed}}
 	var tools []tool.Provider
 	var hooks []hook.Hooks
-	open, openCtx := errgroup.WithContext(ctx)
+	var commands []command.Provider
+	if err := h.announce(ctx, opening); err != nil {
+		return nil, err
+	}
 	for _, p := range h.opened {
-		open.Go(func() error { return p.OpenSession(openCtx, opening) })
 		if t := p.Tools(); t != nil {
 			tools = append(tools, t)
 		}
@@ -189,17 +198,29 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 		if s := p.Prompt(); s != nil {
 			o.Prompts = append(o.Prompts, s)
 		}
+		if c := p.Commands(); c != nil {
+			commands = append(commands, c)
+		}
 		info := p.Info()
 		o.Opened.Plugins = append(o.Opened.Plugins, info.Name+"@"+info.Version)
-	}
-	if err := open.Wait(); err != nil {
-		return nil, err
 	}
 	if o.Tools, err = tool.NewRegistry(ctx, h.ID(), tools); err != nil {
 		return nil, err
 	}
+	if o.Commands, err = command.NewRegistry(ctx, h.ID(), commands); err != nil {
+		return nil, err
+	}
 	o.Hooks = hook.NewChain(h.Logger, hooks...)
 	return agent.Open(ctx, o)
+}
+
+// announce opens the session in every plugin, or tells them what changed.
+func (h *Host) announce(ctx context.Context, s compaction.Session) error {
+	open, ctx := errgroup.WithContext(ctx)
+	for _, p := range h.opened {
+		open.Go(func() error { return p.OpenSession(ctx, s) })
+	}
+	return open.Wait()
 }
 
 // chosen is the strategy of the last plugin, where the profile chose one.

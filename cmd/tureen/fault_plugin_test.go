@@ -113,7 +113,7 @@ func (f *faultyPlugin) BeforeStep(context.Context, hook.Where, []string) (hook.S
 	return hook.StepDecision{}, nil
 }
 
-func (f *faultyPlugin) BeforeTool(context.Context, hook.Where, string, string, json.RawMessage) (hook.ToolDecision, error) {
+func (f *faultyPlugin) BeforeTool(context.Context, hook.Where, hook.ToolCall) (hook.ToolDecision, error) {
 	return hook.ToolDecision{}, nil
 }
 

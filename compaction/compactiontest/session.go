@@ -21,6 +21,8 @@ import (
 // Session is a log in memory with its surface. It is the session.Access of the
 // plugin that New names, and applies proposals in one append as the host does.
 type Session struct {
+	session.Refusing // of what a strategy has no use for
+
 	// Model answers Generate: prefix is the surface up to the node asked for,
 	// followed by the appended messages. nil refuses every call.
 	Model func(ctx context.Context, prefix []*llm.Message, g session.Generate) (session.Generated, error)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -51,13 +52,22 @@ func (a *Agent) meter() session.Meter {
 	m := session.Meter{Window: a.Budget.Window, ResetAt: a.Budget.ResetAt, Reserve: a.Budget.Reserve}
 	a.rec.view(func(s *fold.State) {
 		m.Measured, m.Source = s.Measure()
-		m.Fixed, m.Ordinal = s.Fixed(), s.Compaction.Window
+		m.Fixed, m.Ordinal, m.Compactions = s.Fixed(), s.Compaction.Window, s.Compaction.Count
 	})
 	return m
 }
 
 func (x *access) Steer(ctx context.Context, text, key string, wake bool) error {
 	return x.a.push(ctx, session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: x.plugin, Text: text, Key: key, Wake: wake})
+}
+
+func (x *access) FollowUp(ctx context.Context, text, key string) error {
+	return x.a.push(ctx, session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, From: x.plugin, Text: text, Key: key, Wake: true})
+}
+
+func (x *access) Ask(ctx context.Context, q session.Question, timeout time.Duration) (session.Answer, error) {
+	q.Kind, q.Plugin = session.QuestionOpen, x.plugin
+	return x.a.question(ctx, q, timeout)
 }
 
 func (x *access) PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error {

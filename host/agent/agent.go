@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/prompt"
@@ -44,6 +45,14 @@ type Options struct {
 	Opened   session.Opened   // what is stored as session.opened
 	Now      func() time.Time // optional
 	Seed     func() uint64    // optional
+	// Asker reaches the person; nil = nobody is there (T16, T18).
+	Asker Asker
+	// Commands are the plugins' slash commands; optional.
+	Commands *command.Registry
+	// Family keeps the subagents; nil = this agent can have none (S1).
+	Family Family
+	// Moved tells the plugins that tools start from another directory; optional.
+	Moved func(ctx context.Context, directory string) error
 	// Secrets are values that no event and no request may hold (M25); optional.
 	Secrets []string
 	// InHistory sends a changed system prompt as a later message (L12).
@@ -90,6 +99,9 @@ type Agent struct {
 	started   time.Time
 	stepCount int // of this process
 	turnCount int
+	signal    chan struct{} // something was queued or asked
+	asking    questions
+	turning   turning // how to end the step under way
 }
 
 // Open takes over a session: it closes what a crash left open and opens the
@@ -101,9 +113,12 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if o.Seed == nil {
 		o.Seed = rand.Uint64
 	}
-	a := &Agent{Options: o, rec: newRecord(o.Log, o.State, o.Now), callIDs: map[string]bool{}, started: o.Now()}
+	a := &Agent{Options: o, rec: newRecord(o.Log, o.State, o.Now), callIDs: map[string]bool{}, started: o.Now(), signal: make(chan struct{}, 1)}
 	a.rec.secrets = newSecrets(o.Secrets)
 	a.rec.observe = func(e session.Event) {
+		if e.Kind == session.KindInboxQueued || e.Kind == session.KindCompactionAsked {
+			a.wake()
+		}
 		if o.Observer != nil {
 			o.Observer.Event(e, a.meter())
 		}
@@ -113,6 +128,9 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		return nil, err
 	}
 	a.learnCallIDs()
+	if err := a.checkDirectory(ctx); err != nil {
+		return nil, err
+	}
 	return a, nil
 }
 
@@ -142,64 +160,6 @@ func (a *Agent) Begin(ctx context.Context) error {
 	return a.rec.commit(ctx, events...)
 }
 
-// Run takes turns until nothing is owed and nothing came meanwhile (L16), and
-// tells how the last one ended. The reason is "" where there was nothing to do. A
-// cancelled ctx ends the step; the inbox is kept.
-func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
-	var reason session.Reason
-	var failure *session.Failure
-	for first := true; ; first = false {
-		if err := a.collectMail(ctx); err != nil {
-			return session.ReasonError, failureOf(err), err
-		}
-		if !first && !a.owed() && a.asked() == nil {
-			return reason, failure, nil
-		}
-		r, f, err := a.attend(ctx)
-		if r != "" {
-			reason, failure = r, f
-		}
-		if err != nil || reason != "" && reason != session.ReasonCompleted || ctx.Err() != nil {
-			return reason, failure, err
-		}
-	}
-}
-
-// attend works until nothing is owed while commands of other processes are heard.
-func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer a.watchMail(ctx, cancel)()
-	var reason session.Reason
-	var failure *session.Failure
-	for {
-		for a.owed() {
-			var err error
-			if reason, failure, err = a.turn(ctx); err != nil {
-				return session.ReasonError, failure, err
-			}
-			if reason != session.ReasonCompleted {
-				return reason, failure, nil
-			}
-		}
-		if _, err := a.compactAsked(ctx, 0); err != nil {
-			if ctx.Err() != nil {
-				return session.ReasonCancelled, nil, nil
-			}
-			return session.ReasonError, failureOf(err), err
-		}
-		if !a.Hooks.Declared(hook.Idle) {
-			return reason, failure, nil
-		}
-		if err := a.Hooks.Idle(ctx, a.where()); err != nil {
-			a.Logger.Warn("idle hook failed", "error", err)
-		}
-		if !a.owed() {
-			return reason, failure, nil
-		}
-	}
-}
-
 // Compact asks the strategy for a compaction now (C11). It must not run beside
 // Run. It tells whether one was applied.
 func (a *Agent) Compact(ctx context.Context, instructions string) (bool, error) {
@@ -218,21 +178,12 @@ func (a *Agent) PluginState(s session.PluginState) {
 	}
 }
 
-func (a *Agent) owed() bool {
-	owed := false
-	a.rec.view(func(s *fold.State) {
-		for _, it := range s.Inbox {
-			owed = owed || it.Queue == session.NextTurn || it.Wake
-		}
-	})
-	return owed
-}
-
 // session tells a strategy what it serves.
 func (a *Agent) session() compaction.Session {
 	s := compaction.Session{Agent: a.Name, Provider: a.Info.Provider, Model: a.Info.Name, Budget: a.Budget, Access: a.Access(a.Strategy.Plugin)}
 	a.rec.view(func(st *fold.State) {
 		s.ID, s.Workspace, s.Created, s.Resumed = st.Created.ID, st.Created.Workspace, st.Created.Time, st.Turn.Ordinal > 0
+		s.Directory, s.Parent, s.Depth, s.Spawn = st.Directory, st.Created.Parent, st.Created.Depth, st.Created.Spawn
 	})
 	return s
 }

@@ -17,6 +17,7 @@ import (
 type assembled struct {
 	system  string
 	context string // "" = nothing to say
+	own     []ownContext
 	header  session.Header
 }
 
@@ -33,16 +34,22 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 		return p, err
 	}
 	p.system = tool.Clean(p.system)
-	var workspace string
 	before := false
-	a.rec.view(func(s *fold.State) { workspace, before = s.Created.Workspace, s.Context != "" })
-	contexts := []prompt.Context{{ID: "host:workspace", Order: prompt.OrderWorkspace, Text: fmt.Sprintf("Working directory: %q.", workspace)}}
+	var contexts []prompt.Context
+	a.rec.view(func(s *fold.State) { contexts, before = facts(s), s.Context != "" })
 	for _, provider := range a.Prompts {
 		more, err := provider.Contexts(ctx, a.rec.log.ID())
 		if err != nil {
 			return p, &pluginError{"contexts", provider.Name(), err}
 		}
-		contexts = append(contexts, more...)
+		for _, c := range more {
+			switch {
+			case !c.Own:
+				contexts = append(contexts, c)
+			case c.Text != "" && (c.Tool == "" || a.Tools.Has(c.Tool)):
+				p.own = append(p.own, ownContext{provider.Name() + "/" + c.ID, tool.Clean(c.Text)})
+			}
+		}
 	}
 	p.context = prompt.RuntimeContext(contexts, a.Tools.Has, before)
 	p.header = session.Header{
@@ -52,6 +59,31 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 	}
 	return p, nil
 }
+
+// ownContext is a runtime context that is a message of its own; from is
+// "plugin/id".
+type ownContext struct{ from, text string }
+
+// textModelChanged tells a model whose words it finds above (L14).
+const textModelChanged = "The model was changed here: the answers above were written by %q, from here on it is %q."
+
+// facts are what the host itself knows of the running environment (SP4).
+func facts(s *fold.State) []prompt.Context {
+	text := fmt.Sprintf("Working directory: %q.", s.Directory)
+	if s.Directory != s.Created.Workspace {
+		text += fmt.Sprintf(" The session began in %q, which stays its workspace.", s.Created.Workspace)
+	}
+	contexts := []prompt.Context{{ID: "host:workspace", Order: prompt.OrderWorkspace, Text: text}}
+	if s.Created.Parent != "" {
+		contexts = append(contexts, prompt.Context{ID: "host:subagent", Order: prompt.OrderWorkspace + 1, Text: textSubagent})
+	}
+	return contexts
+}
+
+// textSubagent is a subagent's boundary.
+const textSubagent = "You are a subagent: another agent gave you this task and waits for your last answer, which is all that it sees of your work. " +
+	"Nobody can be asked and no approval can be had in this session; what you may do was settled when you were started. " +
+	"Where the task needs more than that, do not look for a way around it: say in your last answer what is missing, so that the agent above can see to it."
 
 func (a *Agent) allSections(ctx context.Context) ([]prompt.Section, error) {
 	a.mu.Lock()
@@ -107,11 +139,19 @@ func (a *Agent) fixedTokens(ctx context.Context) (int, error) {
 // and a runtime context, each only where it changed (L11, L12, L13).
 func (p assembled) events(s *fold.State, inHistory bool) []session.Event {
 	events := p.head(s, inHistory)
+	if s.Header != nil && (s.Header.Provider != p.header.Provider || s.Header.Model != p.header.Model) {
+		events = append(events, userMessage(fmt.Sprintf(textModelChanged, s.Header.Model, p.header.Model), session.SourceHost, "", 0))
+	}
 	if s.Header == nil || !sameHeader(*s.Header, p.header) {
 		events = append(events, session.New(session.KindRequestHeader, p.header))
 	}
 	if p.context != "" && p.context != s.Context {
 		events = append(events, userMessage(p.context, session.SourceContext, "", 0))
+	}
+	for _, c := range p.own {
+		if s.Standing(c.from) != c.text {
+			events = append(events, userMessage(c.text, session.SourceContext, c.from, 0))
+		}
 	}
 	return events
 }

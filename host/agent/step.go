@@ -53,13 +53,13 @@ func (a *Agent) beforeStep(ctx context.Context, items []fold.Item) ([]string, er
 	if err := a.rec.flush(ctx); err != nil {
 		return nil, err
 	}
-	pending := make([]string, len(items))
+	pending := make([]hook.Pending, len(items))
 	for i, it := range items {
-		pending[i] = it.Text
+		pending[i] = hook.Pending{Text: it.Text, Source: it.Source, From: it.From, Key: it.Key}
 	}
 	d, err := a.Hooks.BeforeStep(ctx, a.where(), pending)
 	if err == nil && d.Reject != "" {
-		err = &blockedError{d.Reject}
+		err = &blockedError{"BLOCKED", d.Reject}
 	}
 	return d.Inject, err
 }

@@ -26,6 +26,8 @@ type batch struct {
 	args    []json.RawMessage
 	results []tool.Result
 	took    []time.Duration
+	bounds  []session.Confinement
+	stop    *hook.Stop // a hook ends the turn after the batch
 }
 
 // runTools runs the calls of an answer: in waves, each started durably before it
@@ -33,7 +35,8 @@ type batch struct {
 // concluded the turn. Every call gets a result, also on a cancel.
 func (a *Agent) runTools(ctx context.Context, at hook.Where, calls []llm.ToolCall) (conclude bool, err error) {
 	b := &batch{a: a, at: at, calls: calls, room: a.room(),
-		args: make([]json.RawMessage, len(calls)), results: make([]tool.Result, len(calls)), took: make([]time.Duration, len(calls))}
+		args: make([]json.RawMessage, len(calls)), results: make([]tool.Result, len(calls)), took: make([]time.Duration, len(calls)),
+		bounds: make([]session.Confinement, len(calls))}
 	for _, wave := range tool.Waves(len(calls), func(i int) bool { return a.Tools.Parallel(calls[i].Name) }) {
 		if ctx.Err() != nil {
 			break // what is left gets its results when the turn closes (L8)
@@ -45,7 +48,10 @@ func (a *Agent) runTools(ctx context.Context, at hook.Where, calls []llm.ToolCal
 	if ctx.Err() != nil {
 		return false, context.Cause(ctx)
 	}
-	return b.effects()
+	if conclude, err = b.effects(ctx); err == nil && b.stop != nil {
+		err = &blockedError{b.stop.Code, b.stop.Message}
+	}
+	return conclude, err
 }
 
 // wave checks, starts and runs the calls of one wave and stages their results.
@@ -62,8 +68,11 @@ func (b *batch) wave(ctx context.Context, wave []int) error {
 	}
 	var started []session.Event
 	for _, i := range run {
-		started = append(started, session.New(session.KindToolStarted, session.ToolStarted{
-			CallID: b.calls[i].ID, Name: b.calls[i].Name, Plugin: b.provider(i).Name()}).At(b.at.Turn, b.at.Step))
+		payload := session.ToolStarted{CallID: b.calls[i].ID, Name: b.calls[i].Name, Plugin: b.provider(i).Name()}
+		if !b.bounds[i].Free() {
+			payload.Confinement = &b.bounds[i]
+		}
+		started = append(started, session.New(session.KindToolStarted, payload).At(b.at.Turn, b.at.Step))
 	}
 	if len(run) > 0 {
 		if err := b.a.rec.commit(ctx, started...); err != nil {
@@ -103,7 +112,11 @@ func (b *batch) refuse(ctx context.Context, i int) (bool, error) {
 	if err := b.a.rec.flush(ctx); err != nil {
 		return false, err
 	}
-	d, err := b.a.Hooks.BeforeTool(ctx, b.at, c.ID, c.Name, object)
+	d, err := b.a.Hooks.BeforeTool(ctx, b.at, hook.ToolCall{CallID: c.ID, Name: c.Name, Arguments: object}, func(plugin string, q session.Question) (session.Answer, error) {
+		q.Plugin = plugin
+		return b.a.question(ctx, q, 0)
+	})
+	b.bounds[i] = d.Confinement
 	if err != nil || d.Deny == "" {
 		return false, err
 	}
@@ -122,7 +135,8 @@ func (b *batch) run(ctx context.Context, i int) {
 	timeout := orDefault(spec.Timeout, defaultToolTimeout)
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	call := tool.Call{Session: b.at.Session, Turn: b.at.Turn, Step: b.at.Step, ID: b.calls[i].ID, Name: b.calls[i].Name, Arguments: b.args[i], Room: b.room}
+	call := tool.Call{Session: b.at.Session, Turn: b.at.Turn, Step: b.at.Step, ID: b.calls[i].ID, Name: b.calls[i].Name, Arguments: b.args[i], Room: b.room,
+		Confinement: b.bounds[i]}
 	began := b.a.Now()
 	result, err := provider.Call(limited, call, func(text string) {
 		if b.a.Observer != nil {
@@ -147,12 +161,15 @@ func (b *batch) finish(ctx context.Context, i int) error {
 	r, c := b.results[i], b.calls[i]
 	contexts := r.Contexts
 	if b.a.Hooks.Declared(hook.AfterTool) {
-		outcome, more, err := b.a.Hooks.AfterTool(ctx, b.at, hook.ToolOutcome{CallID: c.ID, Name: c.Name, Text: r.Text, IsError: r.IsError})
+		outcome, d, err := b.a.Hooks.AfterTool(ctx, b.at, hook.ToolOutcome{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Text: r.Text, IsError: r.IsError})
 		if err != nil {
 			return errors.Join(b.stage(i), err)
 		}
 		b.results[i].Text = outcome.Text
-		contexts = append(contexts, more...)
+		contexts = append(contexts, d.Contexts...)
+		if b.stop == nil {
+			b.stop = d.Stop
+		}
 	}
 	if err := b.stage(i); err != nil {
 		return err
@@ -188,7 +205,7 @@ func (b *batch) from(i int) string {
 // effects acts on what the results ask of the host. A request for a compaction
 // counts only from the strategy's own plugin, and only where the whole batch
 // went well (N12).
-func (b *batch) effects() (conclude bool, err error) {
+func (b *batch) effects(ctx context.Context) (conclude bool, err error) {
 	failed := ""
 	arm := -1
 	for i, r := range b.results {
@@ -197,6 +214,15 @@ func (b *batch) effects() (conclude bool, err error) {
 		}
 		for _, e := range r.Effects {
 			switch {
+			case e == tool.EffectChangeDirectory:
+				if err := b.a.changeDirectory(ctx, r.Note, ""); err != nil {
+					return false, err
+				}
+			case e == tool.EffectReport && json.Valid([]byte(r.Note)):
+				report := session.Report{CallID: b.calls[i].ID, Data: json.RawMessage(r.Note)}
+				if err := b.a.rec.stage(session.New(session.KindReport, report).At(b.at.Turn, b.at.Step)); err != nil {
+					return false, err
+				}
 			case e == tool.EffectConcludeTurn:
 				conclude = true
 			case e == tool.EffectRequestCompaction && b.a.Strategy.Strategy != nil && b.from(i) == b.a.Strategy.Plugin:

@@ -67,9 +67,12 @@ func (a *Agent) stopping(ctx context.Context) (open bool, err error) {
 		if err := a.rec.flush(ctx); err != nil {
 			return false, err
 		}
-		messages, err := a.Hooks.TurnStopping(ctx, a.where())
+		messages, stop, err := a.Hooks.TurnStopping(ctx, a.where())
 		if err != nil {
 			return false, err
+		}
+		if stop != nil {
+			return false, &blockedError{stop.Code, stop.Message}
 		}
 		for _, m := range messages {
 			if err := a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, Text: m}); err != nil {
@@ -95,7 +98,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	switch {
 	case cause == nil:
 	case errors.As(cause, &blocked):
-		reason, failure = session.ReasonBlocked, &session.Failure{Code: "BLOCKED", Message: blocked.why}
+		reason, failure = session.ReasonBlocked, &session.Failure{Code: blocked.code, Message: blocked.why}
 	case errors.As(cause, &limit):
 		reason, failure = session.ReasonLimit, limit.failure()
 	case ctx.Err() != nil:
@@ -130,7 +133,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 		return session.ReasonError, failureOf(err), err
 	}
 	if a.Hooks.Declared(hook.TurnEnded) {
-		if err := a.Hooks.TurnEnded(context.WithoutCancel(ctx), at, reason); err != nil {
+		if err := a.Hooks.TurnEnded(context.WithoutCancel(ctx), at, session.TurnEnded{Reason: reason, Error: failure}); err != nil {
 			a.Logger.Warn("turn-ended hook failed", "error", err)
 		}
 	}
@@ -138,7 +141,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 }
 
 // blockedError ends a turn that a hook rejected.
-type blockedError struct{ why string }
+type blockedError struct{ code, why string }
 
 func (e *blockedError) Error() string { return "blocked: " + e.why }
 

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -32,7 +31,7 @@ func NewChain(logger *slog.Logger, hooks ...Hooks) *Chain {
 func (c *Chain) Declared(p Point) bool { return len(c.hooks[p]) > 0 }
 
 // BeforeStep collects the injections; the first reject ends the asking.
-func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []string) (StepDecision, error) {
+func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (StepDecision, error) {
 	var all StepDecision
 	err := c.each(BeforeStep, func(h Hooks) (bool, error) {
 		d, err := h.BeforeStep(ctx, at, pending)
@@ -42,42 +41,66 @@ func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []string) (Ste
 	return all, err
 }
 
-// BeforeTool asks until one denies.
-func (c *Chain) BeforeTool(ctx context.Context, at Where, callID, name string, arguments json.RawMessage) (ToolDecision, error) {
-	var decision ToolDecision
+// BeforeTool asks until one denies. ask puts a question of a plugin to the person.
+// The call is bound by what all of them allow.
+func (c *Chain) BeforeTool(ctx context.Context, at Where, call ToolCall, ask func(plugin string, q session.Question) (session.Answer, error)) (ToolDecision, error) {
+	var all ToolDecision
 	err := c.each(BeforeTool, func(h Hooks) (bool, error) {
-		d, err := h.BeforeTool(ctx, at, callID, name, arguments)
-		decision = d
+		d, err := h.BeforeTool(ctx, at, call)
+		if err == nil && d.Ask != nil && d.Deny == "" {
+			d, err = c.decide(ctx, at, call, h, *d.Ask, ask)
+		}
+		all.Deny, all.Confinement = d.Deny, all.Confinement.With(d.Confinement)
 		return d.Deny != "", err
 	})
-	return decision, err
+	return all, err
+}
+
+// decide asks the person for h, and h once more with the answer.
+func (c *Chain) decide(ctx context.Context, at Where, call ToolCall, h Hooks, q session.Question, ask func(string, session.Question) (session.Answer, error)) (ToolDecision, error) {
+	q.Kind, q.CallID = session.QuestionApproval, call.CallID
+	answer, err := ask(h.Name(), q)
+	if err != nil {
+		return ToolDecision{}, err
+	}
+	call.Answer = &answer
+	d, err := h.BeforeTool(ctx, at, call)
+	if err == nil && d.Ask != nil && d.Deny == "" {
+		d.Deny = fmt.Sprintf("plugin %q asked twice about the same call; it was not run", h.Name())
+	}
+	return d, err
 }
 
 // AfterTool lets each plugin see what the one before it made of the outcome.
-func (c *Chain) AfterTool(ctx context.Context, at Where, outcome ToolOutcome) (ToolOutcome, []string, error) {
-	var contexts []string
+func (c *Chain) AfterTool(ctx context.Context, at Where, outcome ToolOutcome) (ToolOutcome, OutcomeDecision, error) {
+	var all OutcomeDecision
 	err := c.each(AfterTool, func(h Hooks) (bool, error) {
 		d, err := h.AfterTool(ctx, at, outcome)
 		if err == nil && d.Replace != nil {
 			outcome.Text = *d.Replace
 		}
-		contexts = append(contexts, d.Contexts...)
+		all.Contexts = append(all.Contexts, d.Contexts...)
+		if all.Stop == nil {
+			all.Stop = d.Stop
+		}
 		return false, err
 	})
-	return outcome, contexts, err
+	return outcome, all, err
 }
 
-// TurnStopping collects the messages that keep the turn open.
-func (c *Chain) TurnStopping(ctx context.Context, at Where) ([]string, error) {
+// TurnStopping collects the messages that keep the turn open, until one stops it.
+func (c *Chain) TurnStopping(ctx context.Context, at Where) ([]string, *Stop, error) {
 	var messages []string
+	var stop *Stop
 	err := c.each(TurnStopping, func(h Hooks) (bool, error) {
 		d, err := h.TurnStopping(ctx, at)
 		if d.Continue != "" {
 			messages = append(messages, d.Continue)
 		}
-		return false, err
+		stop = d.Stop
+		return stop != nil, err
 	})
-	return messages, err
+	return messages, stop, err
 }
 
 // RequestFailed asks until one wants the step repeated.
@@ -92,13 +115,26 @@ func (c *Chain) RequestFailed(ctx context.Context, at Where, failure session.Fai
 }
 
 // TurnEnded tells everybody.
-func (c *Chain) TurnEnded(ctx context.Context, at Where, reason session.Reason) error {
-	return c.each(TurnEnded, func(h Hooks) (bool, error) { return false, h.TurnEnded(ctx, at, reason) })
+func (c *Chain) TurnEnded(ctx context.Context, at Where, ended session.TurnEnded) error {
+	return c.each(TurnEnded, func(h Hooks) (bool, error) { return false, h.TurnEnded(ctx, at, ended) })
 }
 
-// Idle tells everybody.
-func (c *Chain) Idle(ctx context.Context, at Where) error {
-	return c.each(Idle, func(h Hooks) (bool, error) { return false, h.Idle(ctx, at) })
+// Idle collects what is waited for and, where that is nothing, the follow-ups.
+func (c *Chain) Idle(ctx context.Context, at Where) (waits, followUps []string, err error) {
+	err = c.each(Idle, func(h Hooks) (bool, error) {
+		d, err := h.Idle(ctx, at)
+		if d.Wait != "" {
+			waits = append(waits, d.Wait)
+		}
+		if d.FollowUp != "" {
+			followUps = append(followUps, d.FollowUp)
+		}
+		return false, err
+	})
+	if len(waits) > 0 {
+		followUps = nil
+	}
+	return waits, followUps, err
 }
 
 // FailedError is a plugin's failure at a point; it ends the turn (L15).

@@ -262,7 +262,7 @@ func (f *faulty) TurnEnded(context.Context, hook.Where, session.Reason) error {
 	}
 	return nil
 }
-func (*faulty) BeforeTool(context.Context, hook.Where, string, string, json.RawMessage) (hook.ToolDecision, error) {
+func (*faulty) BeforeTool(context.Context, hook.Where, hook.ToolCall) (hook.ToolDecision, error) {
 	panic("not declared")
 }
 func (*faulty) AfterTool(context.Context, hook.Where, hook.ToolOutcome) (hook.OutcomeDecision, error) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/prompt"
 	"github.com/tureen-host/tureen/host/session"
@@ -89,6 +90,14 @@ func (i *Instance) Hooks() hook.Hooks {
 		onFailure = "end_turn"
 	}
 	return i.remote.Hooks(i.info.HookPoints, onFailure)
+}
+
+// Commands is what the plugin offers the person, nil where it declared nothing.
+func (i *Instance) Commands() command.Provider {
+	if !i.info.Has(sdk.RoleCommands) {
+		return nil
+	}
+	return i.remote.Commands()
 }
 
 // OpenSession announces a session, also again when what it says changed. From

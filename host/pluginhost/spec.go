@@ -109,7 +109,7 @@ func (d Deadlines) withDefaults() Deadlines {
 	set(&d.LateHook, 5*time.Second)
 	set(&d.Propose, 10*time.Minute)
 	set(&d.Silence, time.Minute)
-	set(&d.CallTool, 30*time.Minute)
+	set(&d.CallTool, 24*time.Hour)
 	set(&d.Ready, 2*time.Second)
 	set(&d.Exit, 3*time.Second)
 	set(&d.Drain, 5*time.Second)

@@ -93,7 +93,7 @@ func TestBadProfiles(t *testing.T) {
 		{"same plugin twice", "schema = 1\n[[plugins]]\nuse = \"files\"\n\n[[plugins]]\nuse = \"files\"\n",
 			[]string{`p.toml:6:1: plugins[1].use: "files" stands in plugins[0] (p.toml:2) too; keep one of the rows`}},
 		{"unknown capability", "schema = 1\n[[plugins]]\nuse = \"x\"\ndeny = [\"model.generat\"]\n",
-			[]string{`p.toml:4:1: plugins[0].deny[0]: found text "model.generat"; allowed: session.read | session.steer | model.generate | records.write; did you mean "model.generate"?`}},
+			[]string{`p.toml:4:1: plugins[0].deny[0]: found text "model.generat"; allowed: session.read | session.steer | session.spawn | user.ask | model.generate | records.write; did you mean "model.generate"?`}},
 		{"config that JSON cannot hold", "schema = 1\nplugins = [ { use = \"x\", config = { rate = inf } } ]\n",
 			[]string{`p.toml:2:37: plugins[0].config.rate: found number +inf, which JSON cannot hold`}},
 		{"parameter of the host", "schema = 1\n[model.params]\nmax_tokens = 5\n",

@@ -487,7 +487,7 @@ func TestByteOrderMarkAndCRLF(t *testing.T) {
 
 func TestCapabilitiesAreTheOnesThatPluginsAskFor(t *testing.T) {
 	t.Parallel()
-	for _, c := range []sdk.Capability{sdk.CapSessionRead, sdk.CapSessionSteer, sdk.CapModelGenerate, sdk.CapRecordsWrite} {
+	for _, c := range []sdk.Capability{sdk.CapSessionRead, sdk.CapSessionSteer, sdk.CapSessionSpawn, sdk.CapUserAsk, sdk.CapModelGenerate, sdk.CapRecordsWrite} {
 		if !slices.Contains(profile.Capabilities, string(c)) {
 			t.Errorf("%s cannot be denied", c)
 		}

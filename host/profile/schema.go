@@ -5,7 +5,7 @@ import "time"
 const schemaVersion = 1
 
 // Capabilities are the services of the host that a row may deny.
-var Capabilities = []string{"session.read", "session.steer", "model.generate", "records.write"}
+var Capabilities = []string{"session.read", "session.steer", "session.spawn", "user.ask", "model.generate", "records.write"}
 
 // root is every key of a profile, in the order in which they are printed.
 var root = schema()

@@ -18,12 +18,15 @@ type Section struct {
 }
 
 // Context is a part of the runtime context, a user message that is sent only
-// when its text changed (L13).
+// when its text changed (L13). Own makes it a message of its own: it is sent where
+// no message of this provider and ID with this text stands on the surface, so that
+// it comes again after a compaction that took it. An empty Own text sends nothing.
 type Context struct {
 	ID    string `json:"id"`
 	Order int    `json:"order"`
 	Text  string `json:"text"`
 	Tool  string `json:"tool,omitempty"`
+	Own   bool   `json:"own,omitempty"`
 }
 
 // Provider offers sections and contexts of one plugin. Sections are asked for

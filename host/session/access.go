@@ -3,7 +3,9 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
+	"time"
 
 	"github.com/tureen-host/tureen/host/llm"
 )
@@ -23,6 +25,21 @@ type Access interface {
 	Generate(ctx context.Context, g Generate) (Generated, error)
 	// Steer queues a message for the next step; key dedupes.
 	Steer(ctx context.Context, text, key string, wake bool) error
+	// FollowUp queues a message for the next turn, and begins it where none is
+	// going on (L4); key dedupes.
+	FollowUp(ctx context.Context, text, key string) error
+	// Ask puts a question to the person and waits for the answer, at most for
+	// timeout (0 = as long as it takes). A late answer becomes a message.
+	Ask(ctx context.Context, q Question, timeout time.Duration) (Answer, error)
+	// Spawn begins a subagent and returns at once; its end becomes a message to
+	// this session that wakes it (S1, S3).
+	Spawn(ctx context.Context, s Spawn) (Child, error)
+	// Children lists this session's subagents, oldest first.
+	Children(ctx context.Context) ([]Child, error)
+	// Tell queues a message to a child or to the parent, and wakes it (S5).
+	Tell(ctx context.Context, to, text string) error
+	// Interrupt ends what a child is doing; it settles as cancelled.
+	Interrupt(ctx context.Context, child string) error
 	// PutRecord appends a record of the calling plugin. Records are read as
 	// events of KindRecord.
 	PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error
@@ -38,6 +55,7 @@ type Node struct {
 	CallIDs []string `json:"call_ids,omitempty"` // an assistant's calls, in order
 	CallID  string   `json:"call_id,omitempty"`  // the call that a tool result answers
 	Chars   int      `json:"chars"`              // code points of the text
+	From    string   `json:"from,omitempty"`     // of a user message: the plugin behind it
 }
 
 // Outline is the surface without its text at one revision of the log.
@@ -55,6 +73,9 @@ type Meter struct {
 	Reserve  int    `json:"reserve"` // Window - ResetAt
 	Fixed    int    `json:"fixed"`   // node 0 and tool declarations
 	Ordinal  int    `json:"ordinal"` // window ordinal from 1
+	// Compactions counts those that were applied: where it grew, what stood on the
+	// surface may be gone.
+	Compactions int `json:"compactions"`
 }
 
 // Generate asks for one model call: the surface up to and including a node, as
@@ -73,4 +94,31 @@ type Generated struct {
 	Message *llm.Message   `json:"message"`
 	Usage   llm.Usage      `json:"usage"`
 	Stop    llm.StopReason `json:"stop"`
+}
+
+// Refusing is an Access that refuses everything; embed it where only some methods
+// are needed.
+type Refusing struct{}
+
+var errRefused = errors.New("this session lends nothing of that kind")
+
+func (Refusing) Events(context.Context, Query) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { yield(Event{}, errRefused) }
+}
+func (Refusing) Outline(context.Context) (Outline, error) { return Outline{}, errRefused }
+func (Refusing) Meter(context.Context) (Meter, error)     { return Meter{}, errRefused }
+func (Refusing) Generate(context.Context, Generate) (Generated, error) {
+	return Generated{}, errRefused
+}
+func (Refusing) Steer(context.Context, string, string, bool) error { return errRefused }
+func (Refusing) FollowUp(context.Context, string, string) error    { return errRefused }
+func (Refusing) Ask(context.Context, Question, time.Duration) (Answer, error) {
+	return Answer{}, errRefused
+}
+func (Refusing) Spawn(context.Context, Spawn) (Child, error) { return Child{}, errRefused }
+func (Refusing) Children(context.Context) ([]Child, error)   { return nil, errRefused }
+func (Refusing) Tell(context.Context, string, string) error  { return errRefused }
+func (Refusing) Interrupt(context.Context, string) error     { return errRefused }
+func (Refusing) PutRecord(context.Context, string, string, json.RawMessage) error {
+	return errRefused
 }

@@ -42,6 +42,15 @@ const (
 	KindCompactionAsked Kind = "compaction.asked" // CompactionAsked; a person asked from outside
 	KindCancelAsked     Kind = "cancel.asked"     // CancelAsked
 
+	KindQuestionAsked    Kind = "question.asked"    // Question; put to the person
+	KindQuestionAnswered Kind = "question.answered" // Answer
+	KindCommandRun       Kind = "command.run"       // CommandRun; a person's slash command
+	KindDirectoryChanged Kind = "directory.changed" // DirectoryChanged
+
+	KindChildSpawned Kind = "child.spawned" // ChildSpawned; a subagent's session began (S1)
+	KindChildSettled Kind = "child.settled" // ChildSettled; what it came to (S3)
+	KindReport       Kind = "report"        // Report; a structured result (S4)
+
 	KindRecord  Kind = "record"  // Record; a plugin's own
 	KindPlugin  Kind = "plugin"  // PluginState
 	KindWarning Kind = "warning" // Warning; for people
@@ -55,6 +64,12 @@ type Created struct {
 	Strategy  string    `json:"strategy"`
 	Title     string    `json:"title"` // first line of the first prompt, at most 80 characters
 	Time      time.Time `json:"time"`
+	// Parent is the session that spawned this one as a subagent, "" for one of a
+	// person's own; Depth counts its ancestors. Spawn is what the spawning plugin
+	// wants to know again (S1).
+	Parent string          `json:"parent,omitempty"`
+	Depth  int             `json:"depth,omitempty"`
+	Spawn  json.RawMessage `json:"spawn,omitempty"`
 }
 
 // Opened says which process took the session and what it runs.
@@ -170,6 +185,8 @@ type ToolStarted struct {
 	CallID string `json:"call_id"`
 	Name   string `json:"name"`
 	Plugin string `json:"plugin,omitempty"`
+	// Confinement is what the hooks bound the call to (T17).
+	Confinement *Confinement `json:"confinement,omitempty"`
 }
 
 // ToolResult answers a call.

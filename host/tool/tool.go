@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/tureen-host/tureen/host/session"
 )
 
 // Spec declares a tool. Within a session a tool's Spec does not change (SP8).
@@ -36,6 +38,9 @@ type Call struct {
 	// Room is the number of tokens left before the reset line when the batch
 	// began, -1 where unknown; page budgets shrink with it.
 	Room int
+	// Confinement is what hooks bound the call to; a tool that changes files or
+	// reaches other machines keeps to it.
+	Confinement session.Confinement
 }
 
 // Effect is what a result asks of the host.
@@ -47,6 +52,11 @@ const (
 	EffectRequestCompaction Effect = "request_compaction"
 	// EffectConcludeTurn ends the turn after the batch (T15).
 	EffectConcludeTurn Effect = "conclude_turn"
+	// EffectChangeDirectory: Note is an absolute directory from which tools start
+	// from now on (T22).
+	EffectChangeDirectory Effect = "change_directory"
+	// EffectReport: Note is a JSON text, the structured result of the session (S4).
+	EffectReport Effect = "report"
 )
 
 // Result is what a call came to. A failure that the model may correct is a
@@ -56,7 +66,7 @@ type Result struct {
 	IsError bool
 	Code    string // for the log only
 	Effects []Effect
-	// Note goes with EffectRequestCompaction into the log.
+	// Note goes with an effect.
 	Note string
 	// Contexts are messages for the next step, after the results (T15).
 	Contexts []string

@@ -152,6 +152,11 @@ func (a *remoteAccess) Steer(ctx context.Context, text, key string, wake bool) e
 	return hostError("Steer", err)
 }
 
+func (a *remoteAccess) FollowUp(ctx context.Context, text, key string) error {
+	_, err := a.h.session.Steer(ctx, &pluginv1.SteerRequest{Session: a.id, Text: valid(text), Key: key, Wake: true, NextTurn: true})
+	return hostError("Steer", err)
+}
+
 func (a *remoteAccess) PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error {
 	_, err := a.h.records.PutRecord(ctx, &pluginv1.PutRecordRequest{
 		Session: a.id, Record: &pluginv1.Record{Kind: kind, Key: key, Json: data},

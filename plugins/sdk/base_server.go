@@ -22,6 +22,7 @@ var roles = map[Role]pluginv1.Role{
 	RoleTools:    pluginv1.Role_ROLE_TOOLS,
 	RolePrompt:   pluginv1.Role_ROLE_PROMPT,
 	RoleHooks:    pluginv1.Role_ROLE_HOOKS,
+	RoleCommands: pluginv1.Role_ROLE_COMMANDS,
 }
 
 type baseServer struct {
@@ -86,6 +87,7 @@ func (b *baseServer) init(req *pluginv1.InitializeRequest, host *hostClient) Ini
 func (v Services) missing(declared []Role) error {
 	has := map[Role]bool{
 		RoleStrategy: v.Strategy != nil, RoleTools: v.Tools != nil, RolePrompt: v.Prompt != nil, RoleHooks: v.Hooks != nil,
+		RoleCommands: v.Commands != nil,
 	}
 	i := slices.IndexFunc(declared, func(r Role) bool { return !has[r] })
 	if i >= 0 {

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -41,28 +42,28 @@ func eventFrom(e *pluginv1.Event) (session.Event, error) {
 func nodeTo(n session.Node) *pluginv1.Node {
 	return &pluginv1.Node{
 		Seq: n.Seq, Kind: string(n.Kind), Role: string(n.Role), Source: string(n.Source), Tokens: int32(n.Tokens),
-		CallIds: n.CallIDs, CallId: n.CallID, Chars: int32(n.Chars),
+		CallIds: n.CallIDs, CallId: n.CallID, Chars: int32(n.Chars), From: n.From,
 	}
 }
 
 func nodeFrom(n *pluginv1.Node) session.Node {
 	return session.Node{
 		Seq: n.GetSeq(), Kind: session.Kind(n.GetKind()), Role: llm.Role(n.GetRole()), Source: session.Source(n.GetSource()),
-		Tokens: int(n.GetTokens()), CallIDs: n.GetCallIds(), CallID: n.GetCallId(), Chars: int(n.GetChars()),
+		Tokens: int(n.GetTokens()), CallIDs: n.GetCallIds(), CallID: n.GetCallId(), Chars: int(n.GetChars()), From: n.GetFrom(),
 	}
 }
 
 func meterTo(m session.Meter) *pluginv1.GetMeterResponse {
 	return &pluginv1.GetMeterResponse{
 		Window: int32(m.Window), Measured: int32(m.Measured), Source: m.Source, ResetAt: int32(m.ResetAt),
-		Reserve: int32(m.Reserve), Fixed: int32(m.Fixed), Ordinal: int32(m.Ordinal),
+		Reserve: int32(m.Reserve), Fixed: int32(m.Fixed), Ordinal: int32(m.Ordinal), Compactions: int32(m.Compactions),
 	}
 }
 
 func meterFrom(m *pluginv1.GetMeterResponse) session.Meter {
 	return session.Meter{
 		Window: int(m.GetWindow()), Measured: int(m.GetMeasured()), Source: m.GetSource(), ResetAt: int(m.GetResetAt()),
-		Reserve: int(m.GetReserve()), Fixed: int(m.GetFixed()), Ordinal: int(m.GetOrdinal()),
+		Reserve: int(m.GetReserve()), Fixed: int(m.GetFixed()), Ordinal: int(m.GetOrdinal()), Compactions: int(m.GetCompactions()),
 	}
 }
 
@@ -84,6 +85,7 @@ func sessionTo(s compaction.Session) *pluginv1.SessionInfo {
 	return &pluginv1.SessionInfo{
 		Id: s.ID, Workspace: s.Workspace, Agent: s.Agent, Provider: s.Provider, Model: s.Model,
 		CreatedUnixNano: unixNano(s.Created), Resumed: s.Resumed, Budget: budgetTo(s.Budget), FixedTokens: int32(s.FixedTokens),
+		Directory: s.Directory, Parent: s.Parent, Depth: int32(s.Depth), SpawnJson: s.Spawn,
 	}
 }
 
@@ -92,6 +94,7 @@ func sessionFrom(s *pluginv1.SessionInfo, access session.Access) compaction.Sess
 		ID: s.GetId(), Workspace: s.GetWorkspace(), Agent: s.GetAgent(), Provider: s.GetProvider(), Model: s.GetModel(),
 		Created: fromUnixNano(s.GetCreatedUnixNano()), Resumed: s.GetResumed(), Budget: budgetFrom(s.GetBudget()),
 		FixedTokens: int(s.GetFixedTokens()), Access: access,
+		Directory: cmp.Or(s.GetDirectory(), s.GetWorkspace()), Parent: s.GetParent(), Depth: int(s.GetDepth()), Spawn: jsonOrNil(s.GetSpawnJson()),
 	}
 }
 

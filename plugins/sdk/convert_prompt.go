@@ -15,11 +15,11 @@ func promptSectionFrom(s *pluginv1.Section) prompt.Section {
 }
 
 func promptContextTo(c prompt.Context) *pluginv1.RuntimeContext {
-	return &pluginv1.RuntimeContext{Id: c.ID, Order: int32(c.Order), Text: valid(c.Text), Tool: c.Tool}
+	return &pluginv1.RuntimeContext{Id: c.ID, Order: int32(c.Order), Text: valid(c.Text), Tool: c.Tool, Own: c.Own}
 }
 
 func promptContextFrom(c *pluginv1.RuntimeContext) prompt.Context {
-	return prompt.Context{ID: c.GetId(), Order: int(c.GetOrder()), Text: c.GetText(), Tool: c.GetTool()}
+	return prompt.Context{ID: c.GetId(), Order: int(c.GetOrder()), Text: c.GetText(), Tool: c.GetTool(), Own: c.GetOwn()}
 }
 
 func whereFrom(c *pluginv1.CallContext) hook.Where {

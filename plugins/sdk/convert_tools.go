@@ -28,7 +28,8 @@ func specFrom(s *pluginv1.ToolSpec) tool.Spec {
 }
 
 func callTo(c tool.Call, at *pluginv1.CallContext) *pluginv1.CallToolRequest {
-	return &pluginv1.CallToolRequest{Context: at, CallId: c.ID, Name: c.Name, Arguments: c.Arguments, Room: int32(c.Room)}
+	return &pluginv1.CallToolRequest{Context: at, CallId: c.ID, Name: c.Name, Arguments: c.Arguments, Room: int32(c.Room),
+		Confinement: confinementTo(c.Confinement)}
 }
 
 func callFrom(c *pluginv1.CallToolRequest) tool.Call {
@@ -36,12 +37,15 @@ func callFrom(c *pluginv1.CallToolRequest) tool.Call {
 	return tool.Call{
 		Session: at.GetSession(), Turn: int(at.GetTurn()), Step: int(at.GetStep()),
 		ID: c.GetCallId(), Name: c.GetName(), Arguments: c.GetArguments(), Room: int(c.GetRoom()),
+		Confinement: confinementFrom(c.GetConfinement()),
 	}
 }
 
 var effects = map[tool.Effect]pluginv1.Effect{
 	tool.EffectRequestCompaction: pluginv1.Effect_EFFECT_REQUEST_COMPACTION,
 	tool.EffectConcludeTurn:      pluginv1.Effect_EFFECT_CONCLUDE_TURN,
+	tool.EffectChangeDirectory:   pluginv1.Effect_EFFECT_CHANGE_DIRECTORY,
+	tool.EffectReport:            pluginv1.Effect_EFFECT_REPORT,
 }
 
 func resultTo(r tool.Result) *pluginv1.ToolResult {

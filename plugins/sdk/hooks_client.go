@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/session"
@@ -26,33 +25,34 @@ func (c *hooksClient) Name() string         { return c.r.name }
 func (c *hooksClient) Points() []hook.Point { return c.points }
 func (c *hooksClient) OnFailure() string    { return c.onFailure }
 
-func (c *hooksClient) BeforeStep(ctx context.Context, at hook.Where, pending []string) (hook.StepDecision, error) {
+func (c *hooksClient) BeforeStep(ctx context.Context, at hook.Where, pending []hook.Pending) (hook.StepDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
-	resp, err := c.rpc.BeforeStep(ctx, &pluginv1.BeforeStepRequest{Context: call, Pending: mapSlice(pending, valid)})
+	resp, err := c.rpc.BeforeStep(ctx, &pluginv1.BeforeStepRequest{Context: call, Pending: mapSlice(pending, pendingTo)})
 	return hook.StepDecision{Reject: resp.GetReject(), Inject: resp.GetInject()}, c.r.outcome("BeforeStep", resp, err)
 }
 
-func (c *hooksClient) BeforeTool(ctx context.Context, at hook.Where, callID, name string, arguments json.RawMessage) (hook.ToolDecision, error) {
+func (c *hooksClient) BeforeTool(ctx context.Context, at hook.Where, in hook.ToolCall) (hook.ToolDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
-	resp, err := c.rpc.BeforeTool(ctx, &pluginv1.BeforeToolRequest{Context: call, CallId: callID, Name: name, Arguments: arguments})
-	return hook.ToolDecision{Deny: resp.GetDeny()}, c.r.outcome("BeforeTool", resp, err)
+	resp, err := c.rpc.BeforeTool(ctx, &pluginv1.BeforeToolRequest{Context: call, CallId: in.CallID, Name: in.Name, Arguments: in.Arguments, Answer: answerTo(in.Answer)})
+	return hook.ToolDecision{Deny: resp.GetDeny(), Ask: questionFrom(resp.GetAsk()), Confinement: confinementFrom(resp.GetConfinement())}, c.r.outcome("BeforeTool", resp, err)
 }
 
 func (c *hooksClient) AfterTool(ctx context.Context, at hook.Where, outcome hook.ToolOutcome) (hook.OutcomeDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.AfterTool(ctx, &pluginv1.AfterToolRequest{
 		Context: call, CallId: outcome.CallID, Name: outcome.Name, Text: valid(outcome.Text), IsError: outcome.IsError,
+		Arguments: valid(outcome.Arguments),
 	})
 	if err := c.r.outcome("AfterTool", resp, err); err != nil {
 		return hook.OutcomeDecision{}, err
 	}
-	return hook.OutcomeDecision{Replace: resp.Replace, Contexts: resp.GetContexts()}, nil
+	return hook.OutcomeDecision{Replace: resp.Replace, Contexts: resp.GetContexts(), Stop: stopFrom(resp.GetStop())}, nil
 }
 
 func (c *hooksClient) TurnStopping(ctx context.Context, at hook.Where) (hook.StopDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.TurnStopping(ctx, &pluginv1.TurnStoppingRequest{Context: call})
-	return hook.StopDecision{Continue: resp.GetContinueMessage()}, c.r.outcome("TurnStopping", resp, err)
+	return hook.StopDecision{Continue: resp.GetContinueMessage(), Stop: stopFrom(resp.GetStop())}, c.r.outcome("TurnStopping", resp, err)
 }
 
 func (c *hooksClient) RequestFailed(ctx context.Context, at hook.Where, f session.Failure, attempt int) (hook.FailedDecision, error) {
@@ -63,14 +63,18 @@ func (c *hooksClient) RequestFailed(ctx context.Context, at hook.Where, f sessio
 	return hook.FailedDecision{Retry: resp.GetRetry()}, c.r.outcome("RequestFailed", resp, err)
 }
 
-func (c *hooksClient) TurnEnded(ctx context.Context, at hook.Where, reason session.Reason) error {
+func (c *hooksClient) TurnEnded(ctx context.Context, at hook.Where, ended session.TurnEnded) error {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
-	resp, err := c.rpc.TurnEnded(ctx, &pluginv1.TurnEndedRequest{Context: call, Reason: string(reason)})
+	req := &pluginv1.TurnEndedRequest{Context: call, Reason: string(ended.Reason)}
+	if ended.Error != nil {
+		req.Code, req.Message = ended.Error.Code, valid(ended.Error.Message)
+	}
+	resp, err := c.rpc.TurnEnded(ctx, req)
 	return c.r.outcome("TurnEnded", resp, err)
 }
 
-func (c *hooksClient) Idle(ctx context.Context, at hook.Where) error {
+func (c *hooksClient) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.Idle(ctx, &pluginv1.IdleRequest{Context: call})
-	return c.r.outcome("Idle", resp, err)
+	return hook.IdleDecision{Wait: resp.GetWait(), FollowUp: resp.GetFollowUp()}, c.r.outcome("Idle", resp, err)
 }

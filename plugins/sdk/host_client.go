@@ -17,11 +17,13 @@ import (
 
 // hostClient is the Host of a plugin process.
 type hostClient struct {
-	conn    *grpc.ClientConn
-	cancel  context.CancelFunc // ends Attach
-	session pluginv1.SessionClient
-	model   pluginv1.ModelClient
-	records pluginv1.RecordsClient
+	conn     *grpc.ClientConn
+	cancel   context.CancelFunc // ends Attach
+	session  pluginv1.SessionClient
+	model    pluginv1.ModelClient
+	records  pluginv1.RecordsClient
+	user     pluginv1.UserClient
+	children pluginv1.ChildrenClient
 }
 
 // dialHost opens the life line and waits for the host's hello; gone is called
@@ -62,6 +64,7 @@ func dialHost(ctx context.Context, address, token string, gone func()) (*hostCli
 	return &hostClient{
 		conn: conn, cancel: cancel,
 		session: pluginv1.NewSessionClient(conn), model: pluginv1.NewModelClient(conn), records: pluginv1.NewRecordsClient(conn),
+		user: pluginv1.NewUserClient(conn), children: pluginv1.NewChildrenClient(conn),
 	}, nil
 }
 

@@ -62,6 +62,8 @@ func NewHostServer(c HostConfig) *HostServer {
 	)
 	pluginv1.RegisterControlServer(h.grpc, &controlServer{h: h})
 	pluginv1.RegisterSessionServer(h.grpc, &sessionServer{h: h})
+	pluginv1.RegisterUserServer(h.grpc, &userServer{h: h})
+	pluginv1.RegisterChildrenServer(h.grpc, &childrenServer{h: h})
 	pluginv1.RegisterModelServer(h.grpc, &modelServer{h: h})
 	pluginv1.RegisterRecordsServer(h.grpc, &recordsServer{h: h})
 	pluginv1.RegisterDiagnosticsServer(h.grpc, &diagnosticsServer{h: h})
@@ -119,15 +121,20 @@ func (h *HostServer) Begin(id string) (end func(), quiet func() time.Duration) {
 
 // needs names the capability of each method; "" = any plugin may call it.
 var needs = map[string]Capability{
-	pluginv1.Control_Attach_FullMethodName:      "",
-	pluginv1.Diagnostics_Log_FullMethodName:     "",
-	pluginv1.Session_ReadEvents_FullMethodName:  CapSessionRead,
-	pluginv1.Session_ReadPart_FullMethodName:    CapSessionRead,
-	pluginv1.Session_ReadOutline_FullMethodName: CapSessionRead,
-	pluginv1.Session_GetMeter_FullMethodName:    CapSessionRead,
-	pluginv1.Session_Steer_FullMethodName:       CapSessionSteer,
-	pluginv1.Model_Generate_FullMethodName:      CapModelGenerate,
-	pluginv1.Records_PutRecord_FullMethodName:   CapRecordsWrite,
+	pluginv1.Control_Attach_FullMethodName:        "",
+	pluginv1.Diagnostics_Log_FullMethodName:       "",
+	pluginv1.Session_ReadEvents_FullMethodName:    CapSessionRead,
+	pluginv1.Session_ReadPart_FullMethodName:      CapSessionRead,
+	pluginv1.Session_ReadOutline_FullMethodName:   CapSessionRead,
+	pluginv1.Session_GetMeter_FullMethodName:      CapSessionRead,
+	pluginv1.Session_Steer_FullMethodName:         CapSessionSteer,
+	pluginv1.User_Ask_FullMethodName:              CapUserAsk,
+	pluginv1.Children_Spawn_FullMethodName:        CapSessionSpawn,
+	pluginv1.Children_ListChildren_FullMethodName: CapSessionSpawn,
+	pluginv1.Children_Tell_FullMethodName:         CapSessionSpawn,
+	pluginv1.Children_Interrupt_FullMethodName:    CapSessionSpawn,
+	pluginv1.Model_Generate_FullMethodName:        CapModelGenerate,
+	pluginv1.Records_PutRecord_FullMethodName:     CapRecordsWrite,
 }
 
 // admit checks the token and the grant, and ties ctx to the invocation that the

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/prompt"
 	"github.com/tureen-host/tureen/host/session"
@@ -22,6 +23,7 @@ const (
 	RoleTools    Role = "tools"
 	RolePrompt   Role = "prompt"
 	RoleHooks    Role = "hooks"
+	RoleCommands Role = "commands"
 )
 
 // Capability is a service of the host that a plugin asks for.
@@ -30,6 +32,8 @@ type Capability string
 const (
 	CapSessionRead   Capability = "session.read"
 	CapSessionSteer  Capability = "session.steer"
+	CapSessionSpawn  Capability = "session.spawn"
+	CapUserAsk       Capability = "user.ask"
 	CapModelGenerate Capability = "model.generate"
 	CapRecordsWrite  Capability = "records.write"
 )
@@ -71,6 +75,7 @@ type Services struct {
 	Tools    tool.Provider
 	Prompt   prompt.Provider
 	Hooks    hook.Hooks
+	Commands command.Provider
 	// Sessions, where not nil, hears of sessions.
 	Sessions Sessions
 	// Close, where not nil, is called when the process ends in good order.

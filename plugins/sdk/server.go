@@ -94,6 +94,8 @@ func (s *Server) GRPCServer(opts []grpc.ServerOption) *grpc.Server {
 			pluginv1.RegisterPromptServer(g, &promptServer{s: s})
 		case RoleHooks:
 			pluginv1.RegisterHooksServer(g, &hooksServer{s: s})
+		case RoleCommands:
+			pluginv1.RegisterCommandsServer(g, &commandsServer{s: s})
 		}
 	}
 	return g

@@ -133,7 +133,12 @@ func (s *sessionServer) Steer(ctx context.Context, req *pluginv1.SteerRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if err := access.Steer(ctx, req.GetText(), req.GetKey(), req.GetWake()); err != nil {
+	if req.GetNextTurn() {
+		err = access.FollowUp(ctx, req.GetText(), req.GetKey())
+	} else {
+		err = access.Steer(ctx, req.GetText(), req.GetKey(), req.GetWake())
+	}
+	if err != nil {
 		return nil, accessStatus(err)
 	}
 	return &pluginv1.SteerResponse{}, nil

@@ -12,7 +12,7 @@ const kindReset = "reset"
 
 // folds holds, for each kind that changes more than the surface, how.
 var folds = map[session.Kind]func(*State, session.Event) error{
-	session.KindSessionCreated: with(func(s *State, _ session.Event, p session.Created) { s.Created = p }),
+	session.KindSessionCreated: with(func(s *State, _ session.Event, p session.Created) { s.Created, s.Directory = p, p.Workspace }),
 	session.KindInboxQueued: with(func(s *State, e session.Event, p session.InboxItem) {
 		s.Inbox = append(s.Inbox, Item{e.Seq, p})
 	}),
@@ -38,7 +38,7 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 	},
 	session.KindMessageSystem: func(*State, session.Event) error { return nil },
 	session.KindMessageUser: with(func(s *State, _ session.Event, p session.Message) {
-		if p.Source == session.SourceContext {
+		if p.Source == session.SourceContext && p.From == "" {
 			s.Context = p.Message.Text()
 		}
 	}),
@@ -109,6 +109,22 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 			s.Compaction.Failures = 0
 		}
 	}),
+	session.KindQuestionAsked: with(func(s *State, _ session.Event, p session.Question) {
+		s.Questions = append(s.Questions, p)
+	}),
+	session.KindQuestionAnswered: with(func(s *State, _ session.Event, p session.Answer) {
+		if p.Outcome != session.OutcomePending {
+			s.Questions = slices.DeleteFunc(s.Questions, func(q session.Question) bool { return q.ID == p.ID })
+		}
+	}),
+	session.KindDirectoryChanged: with(func(s *State, _ session.Event, p session.DirectoryChanged) { s.Directory = p.To }),
+	session.KindChildSpawned: with(func(s *State, _ session.Event, p session.ChildSpawned) {
+		s.child(p.ID, func(c *session.Child) { c.Label, c.Depth, c.State = p.Label, p.Depth, session.StateRunning })
+	}),
+	session.KindChildSettled: with(func(s *State, _ session.Event, p session.ChildSettled) {
+		s.child(p.ID, func(c *session.Child) { c.State, c.Reason = session.StateSettled, p.Reason })
+	}),
+	session.KindReport: with(func(s *State, _ session.Event, p session.Report) { s.Report = p.Data }),
 	session.KindRecord: with(func(s *State, e session.Event, p session.Record) {
 		s.Records[p.Plugin+"/"+p.Kind+"/"+p.Key] = e.Seq
 	}),
@@ -136,6 +152,19 @@ func applyAssistant(s *State, e session.Event, p session.Assistant) {
 	s.anchor(p.Usage)
 }
 
+// child changes a child, which is new where its id is.
+func (s *State) child(id string, change func(*session.Child)) {
+	for i := range s.Children {
+		if s.Children[i].ID == id {
+			change(&s.Children[i])
+			return
+		}
+	}
+	c := session.Child{ID: id}
+	change(&c)
+	s.Children = append(s.Children, c)
+}
+
 func (s *State) count(attempt int) {
 	if attempt > 0 {
 		s.Totals.Retries++
@@ -147,7 +176,7 @@ func (s *State) count(attempt int) {
 // keepContext forgets a runtime context that left the surface.
 func (s *State) keepContext() {
 	for i := len(s.Surface.Nodes) - 1; i >= 0; i-- {
-		if n := s.Surface.Nodes[i]; n.Source == session.SourceContext {
+		if n := s.Surface.Nodes[i]; n.Source == session.SourceContext && n.From == "" {
 			s.Context = n.Message.Text()
 			return
 		}

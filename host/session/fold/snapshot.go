@@ -9,7 +9,7 @@ import (
 )
 
 // snapshotVersion is the format of Snapshot; another one is not used.
-const snapshotVersion = 1
+const snapshotVersion = 2
 
 type snapshot struct {
 	Version int    `json:"version"`

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -10,19 +11,23 @@ import (
 // State is all that the host folds from a log. It is not safe for concurrent
 // use. Its size is bounded by the surface, not by the log.
 type State struct {
-	Head       int64            `json:"head"`
-	Created    session.Created  `json:"created"`
-	Surface    Surface          `json:"surface"`
-	Header     *session.Header  `json:"header,omitempty"`
-	HeaderSeq  int64            `json:"header_seq,omitempty"`
-	Turn       Turn             `json:"turn"`
-	Inbox      []Item           `json:"inbox,omitempty"`
-	Compaction Compaction       `json:"compaction"`
-	Context    string           `json:"context,omitempty"` // the newest runtime context on the surface
-	Anchor     Anchor           `json:"anchor"`
-	Totals     Totals           `json:"totals"`
-	Records    map[string]int64 `json:"records,omitempty"` // "plugin/kind/key" -> seq of the newest
-	Unknown    int              `json:"unknown,omitempty"` // events of kinds that this binary does not know
+	Head       int64              `json:"head"`
+	Created    session.Created    `json:"created"`
+	Surface    Surface            `json:"surface"`
+	Header     *session.Header    `json:"header,omitempty"`
+	HeaderSeq  int64              `json:"header_seq,omitempty"`
+	Turn       Turn               `json:"turn"`
+	Inbox      []Item             `json:"inbox,omitempty"`
+	Compaction Compaction         `json:"compaction"`
+	Context    string             `json:"context,omitempty"` // the newest runtime context on the surface
+	Anchor     Anchor             `json:"anchor"`
+	Totals     Totals             `json:"totals"`
+	Records    map[string]int64   `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
+	Directory  string             `json:"directory"`           // where tools start from
+	Questions  []session.Question `json:"questions,omitempty"` // without an answer
+	Children   []session.Child    `json:"children,omitempty"`  // subagents, oldest first
+	Report     json.RawMessage    `json:"report,omitempty"`    // the newest structured result
+	Unknown    int                `json:"unknown,omitempty"`   // events of kinds that this binary does not know
 	toolTokens struct {
 		header int64
 		tokens int
@@ -115,6 +120,28 @@ func (s *State) Pending(q session.Queue) bool {
 	return false
 }
 
+// Standing returns the text of the newest message of its own that a plugin's
+// runtime context has on the surface; from is "plugin/id".
+func (s *State) Standing(from string) string {
+	for i := len(s.Surface.Nodes) - 1; i >= 0; i-- {
+		if n := &s.Surface.Nodes[i]; n.Source == session.SourceContext && n.From == from {
+			return n.Message.Text()
+		}
+	}
+	return ""
+}
+
+// Running lists the subagents that have not settled.
+func (s *State) Running() []session.Child {
+	var running []session.Child
+	for _, c := range s.Children {
+		if c.State == session.StateRunning {
+			running = append(running, c)
+		}
+	}
+	return running
+}
+
 // Shown tells whether a mark was shown in this window.
 func (s *State) Shown(mark string) bool {
 	for _, id := range s.Compaction.Marks {
@@ -126,6 +153,7 @@ func (s *State) Shown(mark string) bool {
 }
 
 var silent = map[session.Kind]bool{
+	session.KindCommandRun:    true,
 	session.KindSessionOpened: true, session.KindCompactionStarted: true, session.KindNodesDropped: true,
 	session.KindPlugin: true, session.KindCancelAsked: true, session.KindWarning: true,
 }

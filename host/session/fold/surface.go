@@ -138,7 +138,7 @@ func nodeOf(e session.Event) (Node, error) {
 		if err != nil {
 			return n, err
 		}
-		n.Message, n.Source = p.Message, p.Source
+		n.Message, n.Source, n.From = p.Message, p.Source, p.From
 	case session.KindMessageAssistant:
 		p, err := session.Decode[session.Assistant](e)
 		if err != nil {

@@ -33,6 +33,7 @@ const (
 	Role_ROLE_TOOLS       Role = 2
 	Role_ROLE_PROMPT      Role = 3
 	Role_ROLE_HOOKS       Role = 4
+	Role_ROLE_COMMANDS    Role = 5
 )
 
 // Enum value maps for Role.
@@ -43,6 +44,7 @@ var (
 		2: "ROLE_TOOLS",
 		3: "ROLE_PROMPT",
 		4: "ROLE_HOOKS",
+		5: "ROLE_COMMANDS",
 	}
 	Role_value = map[string]int32{
 		"ROLE_UNSPECIFIED": 0,
@@ -50,6 +52,7 @@ var (
 		"ROLE_TOOLS":       2,
 		"ROLE_PROMPT":      3,
 		"ROLE_HOOKS":       4,
+		"ROLE_COMMANDS":    5,
 	}
 )
 
@@ -250,6 +253,10 @@ const (
 	Effect_EFFECT_REQUEST_COMPACTION Effect = 1
 	// The turn ends.
 	Effect_EFFECT_CONCLUDE_TURN Effect = 2
+	// `note` is an absolute directory: tools start from there from now on.
+	Effect_EFFECT_CHANGE_DIRECTORY Effect = 3
+	// `note` is a JSON text: the structured result of the session.
+	Effect_EFFECT_REPORT Effect = 4
 )
 
 // Enum value maps for Effect.
@@ -258,11 +265,15 @@ var (
 		0: "EFFECT_UNSPECIFIED",
 		1: "EFFECT_REQUEST_COMPACTION",
 		2: "EFFECT_CONCLUDE_TURN",
+		3: "EFFECT_CHANGE_DIRECTORY",
+		4: "EFFECT_REPORT",
 	}
 	Effect_value = map[string]int32{
 		"EFFECT_UNSPECIFIED":        0,
 		"EFFECT_REQUEST_COMPACTION": 1,
 		"EFFECT_CONCLUDE_TURN":      2,
+		"EFFECT_CHANGE_DIRECTORY":   3,
+		"EFFECT_REPORT":             4,
 	}
 )
 
@@ -564,6 +575,7 @@ type Node struct {
 	CallIds       []string               `protobuf:"bytes,6,rep,name=call_ids,json=callIds,proto3" json:"call_ids,omitempty"` // an assistant's calls, in order
 	CallId        string                 `protobuf:"bytes,7,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`    // the call that a tool result answers
 	Chars         int32                  `protobuf:"varint,8,opt,name=chars,proto3" json:"chars,omitempty"`                   // code points of the text
+	From          string                 `protobuf:"bytes,9,opt,name=from,proto3" json:"from,omitempty"`                      // of a user message: the plugin behind it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -652,6 +664,13 @@ func (x *Node) GetChars() int32 {
 		return x.Chars
 	}
 	return 0
+}
+
+func (x *Node) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
 }
 
 // Message is a message of text blocks.
@@ -887,6 +906,10 @@ type SessionInfo struct {
 	Resumed         bool                   `protobuf:"varint,7,opt,name=resumed,proto3" json:"resumed,omitempty"`
 	Budget          *Budget                `protobuf:"bytes,8,opt,name=budget,proto3" json:"budget,omitempty"`
 	FixedTokens     int32                  `protobuf:"varint,9,opt,name=fixed_tokens,json=fixedTokens,proto3" json:"fixed_tokens,omitempty"` // node 0 without the strategy's sections, and the tool declarations
+	Directory       string                 `protobuf:"bytes,10,opt,name=directory,proto3" json:"directory,omitempty"`                        // where tools start from, absolute; workspace or another
+	Parent          string                 `protobuf:"bytes,11,opt,name=parent,proto3" json:"parent,omitempty"`                              // the session that spawned this one as a subagent
+	Depth           int32                  `protobuf:"varint,12,opt,name=depth,proto3" json:"depth,omitempty"`                               // how many ancestors it has
+	SpawnJson       []byte                 `protobuf:"bytes,13,opt,name=spawn_json,json=spawnJson,proto3" json:"spawn_json,omitempty"`       // what the spawning plugin handed to the child
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -984,6 +1007,293 @@ func (x *SessionInfo) GetFixedTokens() int32 {
 	return 0
 }
 
+func (x *SessionInfo) GetDirectory() string {
+	if x != nil {
+		return x.Directory
+	}
+	return ""
+}
+
+func (x *SessionInfo) GetParent() string {
+	if x != nil {
+		return x.Parent
+	}
+	return ""
+}
+
+func (x *SessionInfo) GetDepth() int32 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
+func (x *SessionInfo) GetSpawnJson() []byte {
+	if x != nil {
+		return x.SpawnJson
+	}
+	return nil
+}
+
+// Confinement is what a call may touch; the tool enforces it, with the operating
+// system's help where there is any. Empty = whatever the user may.
+type Confinement struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Files         string                 `protobuf:"bytes,1,opt,name=files,proto3" json:"files,omitempty"`       // full | workspace-write | read-only
+	Writable      []string               `protobuf:"bytes,2,rep,name=writable,proto3" json:"writable,omitempty"` // absolute directories besides the workspace and the temporary one
+	Offline       bool                   `protobuf:"varint,3,opt,name=offline,proto3" json:"offline,omitempty"`  // no connections to other machines
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Confinement) Reset() {
+	*x = Confinement{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Confinement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Confinement) ProtoMessage() {}
+
+func (x *Confinement) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Confinement.ProtoReflect.Descriptor instead.
+func (*Confinement) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Confinement) GetFiles() string {
+	if x != nil {
+		return x.Files
+	}
+	return ""
+}
+
+func (x *Confinement) GetWritable() []string {
+	if x != nil {
+		return x.Writable
+	}
+	return nil
+}
+
+func (x *Confinement) GetOffline() bool {
+	if x != nil {
+		return x.Offline
+	}
+	return false
+}
+
+// Question is put to the person.
+type Question struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`       // one or a few lines
+	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`   // what it is about, in full
+	Options       []*Option              `protobuf:"bytes,3,rep,name=options,proto3" json:"options,omitempty"` // none = free text; the first is the recommended one
+	Multiple      bool                   `protobuf:"varint,4,opt,name=multiple,proto3" json:"multiple,omitempty"`
+	CallId        string                 `protobuf:"bytes,5,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"` // the call that it is about
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Question) Reset() {
+	*x = Question{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Question) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Question) ProtoMessage() {}
+
+func (x *Question) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Question.ProtoReflect.Descriptor instead.
+func (*Question) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Question) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Question) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *Question) GetOptions() []*Option {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *Question) GetMultiple() bool {
+	if x != nil {
+		return x.Multiple
+	}
+	return false
+}
+
+func (x *Question) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+type Option struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Label         string                 `protobuf:"bytes,1,opt,name=label,proto3" json:"label,omitempty"`
+	Description   string                 `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Option) Reset() {
+	*x = Option{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Option) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Option) ProtoMessage() {}
+
+func (x *Option) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Option.ProtoReflect.Descriptor instead.
+func (*Option) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Option) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *Option) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+type Answer struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Outcome       string                 `protobuf:"bytes,1,opt,name=outcome,proto3" json:"outcome,omitempty"` // answered | declined | pending | unavailable
+	Choices       []string               `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"` // labels of options
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	Id            string                 `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"` // of the question, in the log
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answer) Reset() {
+	*x = Answer{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answer) ProtoMessage() {}
+
+func (x *Answer) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answer.ProtoReflect.Descriptor instead.
+func (*Answer) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Answer) GetOutcome() string {
+	if x != nil {
+		return x.Outcome
+	}
+	return ""
+}
+
+func (x *Answer) GetChoices() []string {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+func (x *Answer) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Answer) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type GetInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -992,7 +1302,7 @@ type GetInfoRequest struct {
 
 func (x *GetInfoRequest) Reset() {
 	*x = GetInfoRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1314,7 @@ func (x *GetInfoRequest) String() string {
 func (*GetInfoRequest) ProtoMessage() {}
 
 func (x *GetInfoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[8]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1327,7 @@ func (x *GetInfoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInfoRequest.ProtoReflect.Descriptor instead.
 func (*GetInfoRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{8}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{12}
 }
 
 type GetInfoResponse struct {
@@ -1026,7 +1336,7 @@ type GetInfoResponse struct {
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	Sdk     string                 `protobuf:"bytes,3,opt,name=sdk,proto3" json:"sdk,omitempty"` // free text: which SDK and language
 	Roles   []Role                 `protobuf:"varint,4,rep,packed,name=roles,proto3,enum=tureen.plugin.v1.Role" json:"roles,omitempty"`
-	// session.read, session.steer, model.generate, records.write
+	// session.read, session.steer, session.spawn, user.ask, model.generate, records.write
 	Capabilities  []string `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	ConfigSchema  []byte   `protobuf:"bytes,6,opt,name=config_schema,json=configSchema,proto3" json:"config_schema,omitempty"` // JSON Schema of the config; empty = takes no config
 	HookPoints    []string `protobuf:"bytes,7,rep,name=hook_points,json=hookPoints,proto3" json:"hook_points,omitempty"`       // of role hooks: before_step, before_tool, after_tool, turn_stopping, request_failed, turn_ended, idle
@@ -1037,7 +1347,7 @@ type GetInfoResponse struct {
 
 func (x *GetInfoResponse) Reset() {
 	*x = GetInfoResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1359,7 @@ func (x *GetInfoResponse) String() string {
 func (*GetInfoResponse) ProtoMessage() {}
 
 func (x *GetInfoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[9]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1372,7 @@ func (x *GetInfoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInfoResponse.ProtoReflect.Descriptor instead.
 func (*GetInfoResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{9}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetInfoResponse) GetName() string {
@@ -1139,7 +1449,7 @@ type InitializeRequest struct {
 
 func (x *InitializeRequest) Reset() {
 	*x = InitializeRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1461,7 @@ func (x *InitializeRequest) String() string {
 func (*InitializeRequest) ProtoMessage() {}
 
 func (x *InitializeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[10]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1474,7 @@ func (x *InitializeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitializeRequest.ProtoReflect.Descriptor instead.
 func (*InitializeRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{10}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *InitializeRequest) GetConfig() []byte {
@@ -1246,7 +1556,7 @@ type InitializeResponse struct {
 
 func (x *InitializeResponse) Reset() {
 	*x = InitializeResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1568,7 @@ func (x *InitializeResponse) String() string {
 func (*InitializeResponse) ProtoMessage() {}
 
 func (x *InitializeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[11]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1581,7 @@ func (x *InitializeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InitializeResponse.ProtoReflect.Descriptor instead.
 func (*InitializeResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{11}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *InitializeResponse) GetError() *PluginError {
@@ -1291,7 +1601,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1613,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[12]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1626,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{12}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *OpenSessionRequest) GetContext() *CallContext {
@@ -1342,7 +1652,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[13]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1354,7 +1664,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[13]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1367,7 +1677,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{13}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OpenSessionResponse) GetError() *PluginError {
@@ -1386,7 +1696,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[14]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1708,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[14]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1721,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{14}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CloseSessionRequest) GetSession() string {
@@ -1430,7 +1740,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1752,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[15]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1765,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{15}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CloseSessionResponse) GetError() *PluginError {
@@ -1474,7 +1784,7 @@ type DrainRequest struct {
 
 func (x *DrainRequest) Reset() {
 	*x = DrainRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1486,7 +1796,7 @@ func (x *DrainRequest) String() string {
 func (*DrainRequest) ProtoMessage() {}
 
 func (x *DrainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[16]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1499,7 +1809,7 @@ func (x *DrainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainRequest.ProtoReflect.Descriptor instead.
 func (*DrainRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{16}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DrainRequest) GetDeadlineMs() int32 {
@@ -1518,7 +1828,7 @@ type DrainResponse struct {
 
 func (x *DrainResponse) Reset() {
 	*x = DrainResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1840,7 @@ func (x *DrainResponse) String() string {
 func (*DrainResponse) ProtoMessage() {}
 
 func (x *DrainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[17]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1853,7 @@ func (x *DrainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DrainResponse.ProtoReflect.Descriptor instead.
 func (*DrainResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{17}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DrainResponse) GetError() *PluginError {
@@ -1563,7 +1873,7 @@ type OpenRequest struct {
 
 func (x *OpenRequest) Reset() {
 	*x = OpenRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1575,7 +1885,7 @@ func (x *OpenRequest) String() string {
 func (*OpenRequest) ProtoMessage() {}
 
 func (x *OpenRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[18]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1588,7 +1898,7 @@ func (x *OpenRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
 func (*OpenRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{18}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *OpenRequest) GetContext() *CallContext {
@@ -1617,7 +1927,7 @@ type OpenResponse struct {
 
 func (x *OpenResponse) Reset() {
 	*x = OpenResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1939,7 @@ func (x *OpenResponse) String() string {
 func (*OpenResponse) ProtoMessage() {}
 
 func (x *OpenResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[19]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1952,7 @@ func (x *OpenResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
 func (*OpenResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{19}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *OpenResponse) GetError() *PluginError {
@@ -1689,7 +1999,7 @@ type Section struct {
 
 func (x *Section) Reset() {
 	*x = Section{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +2011,7 @@ func (x *Section) String() string {
 func (*Section) ProtoMessage() {}
 
 func (x *Section) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[20]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +2024,7 @@ func (x *Section) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Section.ProtoReflect.Descriptor instead.
 func (*Section) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{20}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Section) GetId() string {
@@ -1771,7 +2081,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[21]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1783,7 +2093,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[21]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1796,7 +2106,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{21}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Record) GetKind() string {
@@ -1835,7 +2145,7 @@ type Mark struct {
 
 func (x *Mark) Reset() {
 	*x = Mark{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[22]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +2157,7 @@ func (x *Mark) String() string {
 func (*Mark) ProtoMessage() {}
 
 func (x *Mark) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[22]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +2170,7 @@ func (x *Mark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mark.ProtoReflect.Descriptor instead.
 func (*Mark) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{22}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Mark) GetId() string {
@@ -1907,7 +2217,7 @@ type ProposeRequest struct {
 
 func (x *ProposeRequest) Reset() {
 	*x = ProposeRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[23]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +2229,7 @@ func (x *ProposeRequest) String() string {
 func (*ProposeRequest) ProtoMessage() {}
 
 func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[23]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,7 +2242,7 @@ func (x *ProposeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeRequest.ProtoReflect.Descriptor instead.
 func (*ProposeRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{23}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ProposeRequest) GetContext() *CallContext {
@@ -2047,7 +2357,7 @@ type ProposeResponse struct {
 
 func (x *ProposeResponse) Reset() {
 	*x = ProposeResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[24]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2369,7 @@ func (x *ProposeResponse) String() string {
 func (*ProposeResponse) ProtoMessage() {}
 
 func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[24]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2382,7 @@ func (x *ProposeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProposeResponse.ProtoReflect.Descriptor instead.
 func (*ProposeResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{24}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ProposeResponse) GetMessage() isProposeResponse_Message {
@@ -2151,7 +2461,7 @@ type Proposal struct {
 
 func (x *Proposal) Reset() {
 	*x = Proposal{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[25]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2163,7 +2473,7 @@ func (x *Proposal) String() string {
 func (*Proposal) ProtoMessage() {}
 
 func (x *Proposal) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[25]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2176,7 +2486,7 @@ func (x *Proposal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Proposal.ProtoReflect.Descriptor instead.
 func (*Proposal) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{25}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Proposal) GetRevision() int64 {
@@ -2266,7 +2576,7 @@ type Edit struct {
 
 func (x *Edit) Reset() {
 	*x = Edit{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[26]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2278,7 +2588,7 @@ func (x *Edit) String() string {
 func (*Edit) ProtoMessage() {}
 
 func (x *Edit) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[26]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2291,7 +2601,7 @@ func (x *Edit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Edit.ProtoReflect.Descriptor instead.
 func (*Edit) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{26}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Edit) GetEdit() isEdit_Edit {
@@ -2361,7 +2671,7 @@ type Span struct {
 
 func (x *Span) Reset() {
 	*x = Span{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2373,7 +2683,7 @@ func (x *Span) String() string {
 func (*Span) ProtoMessage() {}
 
 func (x *Span) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[27]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2386,7 +2696,7 @@ func (x *Span) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Span.ProtoReflect.Descriptor instead.
 func (*Span) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{27}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Span) GetFrom() int64 {
@@ -2415,7 +2725,7 @@ type Trim struct {
 
 func (x *Trim) Reset() {
 	*x = Trim{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[28]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2737,7 @@ func (x *Trim) String() string {
 func (*Trim) ProtoMessage() {}
 
 func (x *Trim) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[28]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2750,7 @@ func (x *Trim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Trim.ProtoReflect.Descriptor instead.
 func (*Trim) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{28}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Trim) GetNode() int64 {
@@ -2475,7 +2785,7 @@ type Replace struct {
 
 func (x *Replace) Reset() {
 	*x = Replace{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[29]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2797,7 @@ func (x *Replace) String() string {
 func (*Replace) ProtoMessage() {}
 
 func (x *Replace) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[29]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2810,7 @@ func (x *Replace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replace.ProtoReflect.Descriptor instead.
 func (*Replace) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{29}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Replace) GetSpan() *Span {
@@ -2527,7 +2837,7 @@ type ListToolsRequest struct {
 
 func (x *ListToolsRequest) Reset() {
 	*x = ListToolsRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[30]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2849,7 @@ func (x *ListToolsRequest) String() string {
 func (*ListToolsRequest) ProtoMessage() {}
 
 func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[30]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2862,7 @@ func (x *ListToolsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsRequest.ProtoReflect.Descriptor instead.
 func (*ListToolsRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{30}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListToolsRequest) GetContext() *CallContext {
@@ -2581,7 +2891,7 @@ type ListToolsResponse struct {
 
 func (x *ListToolsResponse) Reset() {
 	*x = ListToolsResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[31]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2593,7 +2903,7 @@ func (x *ListToolsResponse) String() string {
 func (*ListToolsResponse) ProtoMessage() {}
 
 func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[31]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2606,7 +2916,7 @@ func (x *ListToolsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListToolsResponse.ProtoReflect.Descriptor instead.
 func (*ListToolsResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{31}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListToolsResponse) GetError() *PluginError {
@@ -2647,7 +2957,7 @@ type ToolSpec struct {
 
 func (x *ToolSpec) Reset() {
 	*x = ToolSpec{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[32]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2659,7 +2969,7 @@ func (x *ToolSpec) String() string {
 func (*ToolSpec) ProtoMessage() {}
 
 func (x *ToolSpec) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[32]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2672,7 +2982,7 @@ func (x *ToolSpec) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSpec.ProtoReflect.Descriptor instead.
 func (*ToolSpec) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{32}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ToolSpec) GetName() string {
@@ -2736,15 +3046,16 @@ type CallToolRequest struct {
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	CallId        string                 `protobuf:"bytes,2,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	Arguments     []byte                 `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"` // JSON object
-	Room          int32                  `protobuf:"varint,5,opt,name=room,proto3" json:"room,omitempty"`          // tokens to the reset line when the batch began, -1 = unknown
+	Arguments     []byte                 `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`     // JSON object
+	Room          int32                  `protobuf:"varint,5,opt,name=room,proto3" json:"room,omitempty"`              // tokens to the reset line when the batch began, -1 = unknown
+	Confinement   *Confinement           `protobuf:"bytes,6,opt,name=confinement,proto3" json:"confinement,omitempty"` // what hooks bound the call to
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CallToolRequest) Reset() {
 	*x = CallToolRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[33]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +3067,7 @@ func (x *CallToolRequest) String() string {
 func (*CallToolRequest) ProtoMessage() {}
 
 func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[33]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +3080,7 @@ func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolRequest.ProtoReflect.Descriptor instead.
 func (*CallToolRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{33}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CallToolRequest) GetContext() *CallContext {
@@ -2807,6 +3118,13 @@ func (x *CallToolRequest) GetRoom() int32 {
 	return 0
 }
 
+func (x *CallToolRequest) GetConfinement() *Confinement {
+	if x != nil {
+		return x.Confinement
+	}
+	return nil
+}
+
 type CallToolResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -2821,7 +3139,7 @@ type CallToolResponse struct {
 
 func (x *CallToolResponse) Reset() {
 	*x = CallToolResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[34]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +3151,7 @@ func (x *CallToolResponse) String() string {
 func (*CallToolResponse) ProtoMessage() {}
 
 func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[34]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2846,7 +3164,7 @@ func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolResponse.ProtoReflect.Descriptor instead.
 func (*CallToolResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{34}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CallToolResponse) GetMessage() isCallToolResponse_Message {
@@ -2911,7 +3229,7 @@ type ToolResult struct {
 	IsError       bool                   `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	Code          string                 `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"` // for the log only
 	Effects       []Effect               `protobuf:"varint,4,rep,packed,name=effects,proto3,enum=tureen.plugin.v1.Effect" json:"effects,omitempty"`
-	Note          string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`         // goes with request_compaction
+	Note          string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`         // goes with an effect
 	Contexts      []string               `protobuf:"bytes,6,rep,name=contexts,proto3" json:"contexts,omitempty"` // messages for the next step
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2919,7 +3237,7 @@ type ToolResult struct {
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[35]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2931,7 +3249,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[35]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2944,7 +3262,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{35}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ToolResult) GetText() string {
@@ -2998,7 +3316,7 @@ type GetSectionsRequest struct {
 
 func (x *GetSectionsRequest) Reset() {
 	*x = GetSectionsRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[36]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3010,7 +3328,7 @@ func (x *GetSectionsRequest) String() string {
 func (*GetSectionsRequest) ProtoMessage() {}
 
 func (x *GetSectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[36]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3023,7 +3341,7 @@ func (x *GetSectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSectionsRequest.ProtoReflect.Descriptor instead.
 func (*GetSectionsRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{36}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GetSectionsRequest) GetContext() *CallContext {
@@ -3043,7 +3361,7 @@ type GetSectionsResponse struct {
 
 func (x *GetSectionsResponse) Reset() {
 	*x = GetSectionsResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[37]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3055,7 +3373,7 @@ func (x *GetSectionsResponse) String() string {
 func (*GetSectionsResponse) ProtoMessage() {}
 
 func (x *GetSectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[37]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3068,7 +3386,7 @@ func (x *GetSectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSectionsResponse.ProtoReflect.Descriptor instead.
 func (*GetSectionsResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{37}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GetSectionsResponse) GetError() *PluginError {
@@ -3094,7 +3412,7 @@ type GetContextsRequest struct {
 
 func (x *GetContextsRequest) Reset() {
 	*x = GetContextsRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[38]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3424,7 @@ func (x *GetContextsRequest) String() string {
 func (*GetContextsRequest) ProtoMessage() {}
 
 func (x *GetContextsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[38]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3437,7 @@ func (x *GetContextsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextsRequest.ProtoReflect.Descriptor instead.
 func (*GetContextsRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{38}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GetContextsRequest) GetContext() *CallContext {
@@ -3130,18 +3448,22 @@ func (x *GetContextsRequest) GetContext() *CallContext {
 }
 
 type RuntimeContext struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Order         int32                  `protobuf:"varint,2,opt,name=order,proto3" json:"order,omitempty"`
-	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	Tool          string                 `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Order int32                  `protobuf:"varint,2,opt,name=order,proto3" json:"order,omitempty"`
+	Text  string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	Tool  string                 `protobuf:"bytes,4,opt,name=tool,proto3" json:"tool,omitempty"`
+	// A message of its own instead of a part of the common one. It is sent where no
+	// message of this id with this text stands on the surface, so again after a
+	// compaction that took it. An empty text sends nothing.
+	Own           bool `protobuf:"varint,5,opt,name=own,proto3" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RuntimeContext) Reset() {
 	*x = RuntimeContext{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[39]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3153,7 +3475,7 @@ func (x *RuntimeContext) String() string {
 func (*RuntimeContext) ProtoMessage() {}
 
 func (x *RuntimeContext) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[39]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3166,7 +3488,7 @@ func (x *RuntimeContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuntimeContext.ProtoReflect.Descriptor instead.
 func (*RuntimeContext) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{39}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RuntimeContext) GetId() string {
@@ -3197,6 +3519,13 @@ func (x *RuntimeContext) GetTool() string {
 	return ""
 }
 
+func (x *RuntimeContext) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
 type GetContextsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
@@ -3207,7 +3536,7 @@ type GetContextsResponse struct {
 
 func (x *GetContextsResponse) Reset() {
 	*x = GetContextsResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[40]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3219,7 +3548,7 @@ func (x *GetContextsResponse) String() string {
 func (*GetContextsResponse) ProtoMessage() {}
 
 func (x *GetContextsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[40]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3232,7 +3561,7 @@ func (x *GetContextsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetContextsResponse.ProtoReflect.Descriptor instead.
 func (*GetContextsResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{40}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetContextsResponse) GetError() *PluginError {
@@ -3252,14 +3581,14 @@ func (x *GetContextsResponse) GetContexts() []*RuntimeContext {
 type BeforeStepRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Pending       []string               `protobuf:"bytes,2,rep,name=pending,proto3" json:"pending,omitempty"` // the texts claimed for this step
+	Pending       []*Pending             `protobuf:"bytes,3,rep,name=pending,proto3" json:"pending,omitempty"` // claimed for this step
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BeforeStepRequest) Reset() {
 	*x = BeforeStepRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[41]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3271,7 +3600,7 @@ func (x *BeforeStepRequest) String() string {
 func (*BeforeStepRequest) ProtoMessage() {}
 
 func (x *BeforeStepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[41]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3284,7 +3613,7 @@ func (x *BeforeStepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeforeStepRequest.ProtoReflect.Descriptor instead.
 func (*BeforeStepRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{41}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *BeforeStepRequest) GetContext() *CallContext {
@@ -3294,11 +3623,79 @@ func (x *BeforeStepRequest) GetContext() *CallContext {
 	return nil
 }
 
-func (x *BeforeStepRequest) GetPending() []string {
+func (x *BeforeStepRequest) GetPending() []*Pending {
 	if x != nil {
 		return x.Pending
 	}
 	return nil
+}
+
+type Pending struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Source        string                 `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"` // owner | steer | host | plugin
+	From          string                 `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`     // the plugin, where one wrote it
+	Key           string                 `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pending) Reset() {
+	*x = Pending{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pending) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pending) ProtoMessage() {}
+
+func (x *Pending) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pending.ProtoReflect.Descriptor instead.
+func (*Pending) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *Pending) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Pending) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Pending) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *Pending) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
 }
 
 type BeforeStepResponse struct {
@@ -3312,7 +3709,7 @@ type BeforeStepResponse struct {
 
 func (x *BeforeStepResponse) Reset() {
 	*x = BeforeStepResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[42]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3324,7 +3721,7 @@ func (x *BeforeStepResponse) String() string {
 func (*BeforeStepResponse) ProtoMessage() {}
 
 func (x *BeforeStepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[42]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3337,7 +3734,7 @@ func (x *BeforeStepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeforeStepResponse.ProtoReflect.Descriptor instead.
 func (*BeforeStepResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{42}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *BeforeStepResponse) GetError() *PluginError {
@@ -3367,13 +3764,14 @@ type BeforeToolRequest struct {
 	CallId        string                 `protobuf:"bytes,2,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	Arguments     []byte                 `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	Answer        *Answer                `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"` // to the question that this plugin asked about the call
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BeforeToolRequest) Reset() {
 	*x = BeforeToolRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[43]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3385,7 +3783,7 @@ func (x *BeforeToolRequest) String() string {
 func (*BeforeToolRequest) ProtoMessage() {}
 
 func (x *BeforeToolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[43]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3398,7 +3796,7 @@ func (x *BeforeToolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeforeToolRequest.ProtoReflect.Descriptor instead.
 func (*BeforeToolRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{43}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *BeforeToolRequest) GetContext() *CallContext {
@@ -3429,17 +3827,28 @@ func (x *BeforeToolRequest) GetArguments() []byte {
 	return nil
 }
 
+func (x *BeforeToolRequest) GetAnswer() *Answer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
 type BeforeToolResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
-	Deny          string                 `protobuf:"bytes,2,opt,name=deny,proto3" json:"deny,omitempty"` // not empty: becomes the call's error result
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Error *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Deny  string                 `protobuf:"bytes,2,opt,name=deny,proto3" json:"deny,omitempty"` // not empty: becomes the call's error result
+	// Put to the person; then BeforeTool comes once more with the answer. Asking a
+	// second time denies the call.
+	Ask           *Question    `protobuf:"bytes,3,opt,name=ask,proto3" json:"ask,omitempty"`
+	Confinement   *Confinement `protobuf:"bytes,4,opt,name=confinement,proto3" json:"confinement,omitempty"` // binds the call, together with what others say
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *BeforeToolResponse) Reset() {
 	*x = BeforeToolResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3451,7 +3860,7 @@ func (x *BeforeToolResponse) String() string {
 func (*BeforeToolResponse) ProtoMessage() {}
 
 func (x *BeforeToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3464,7 +3873,7 @@ func (x *BeforeToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeforeToolResponse.ProtoReflect.Descriptor instead.
 func (*BeforeToolResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *BeforeToolResponse) GetError() *PluginError {
@@ -3481,6 +3890,20 @@ func (x *BeforeToolResponse) GetDeny() string {
 	return ""
 }
 
+func (x *BeforeToolResponse) GetAsk() *Question {
+	if x != nil {
+		return x.Ask
+	}
+	return nil
+}
+
+func (x *BeforeToolResponse) GetConfinement() *Confinement {
+	if x != nil {
+		return x.Confinement
+	}
+	return nil
+}
+
 type AfterToolRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
@@ -3488,13 +3911,14 @@ type AfterToolRequest struct {
 	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	IsError       bool                   `protobuf:"varint,5,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	Arguments     string                 `protobuf:"bytes,6,opt,name=arguments,proto3" json:"arguments,omitempty"` // as the model wrote them; need not be JSON
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AfterToolRequest) Reset() {
 	*x = AfterToolRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3930,7 @@ func (x *AfterToolRequest) String() string {
 func (*AfterToolRequest) ProtoMessage() {}
 
 func (x *AfterToolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3943,7 @@ func (x *AfterToolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AfterToolRequest.ProtoReflect.Descriptor instead.
 func (*AfterToolRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *AfterToolRequest) GetContext() *CallContext {
@@ -3557,18 +3981,79 @@ func (x *AfterToolRequest) GetIsError() bool {
 	return false
 }
 
+func (x *AfterToolRequest) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
+// Stop ends the turn as blocked.
+type Stop struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"` // in capitals
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Stop) Reset() {
+	*x = Stop{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Stop) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Stop) ProtoMessage() {}
+
+func (x *Stop) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Stop.ProtoReflect.Descriptor instead.
+func (*Stop) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Stop) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Stop) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 type AfterToolResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	Replace       *string                `protobuf:"bytes,2,opt,name=replace,proto3,oneof" json:"replace,omitempty"`
 	Contexts      []string               `protobuf:"bytes,3,rep,name=contexts,proto3" json:"contexts,omitempty"`
+	Stop          *Stop                  `protobuf:"bytes,4,opt,name=stop,proto3" json:"stop,omitempty"` // once the batch is done
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AfterToolResponse) Reset() {
 	*x = AfterToolResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3580,7 +4065,7 @@ func (x *AfterToolResponse) String() string {
 func (*AfterToolResponse) ProtoMessage() {}
 
 func (x *AfterToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3593,7 +4078,7 @@ func (x *AfterToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AfterToolResponse.ProtoReflect.Descriptor instead.
 func (*AfterToolResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *AfterToolResponse) GetError() *PluginError {
@@ -3617,6 +4102,13 @@ func (x *AfterToolResponse) GetContexts() []string {
 	return nil
 }
 
+func (x *AfterToolResponse) GetStop() *Stop {
+	if x != nil {
+		return x.Stop
+	}
+	return nil
+}
+
 type TurnStoppingRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
@@ -3626,7 +4118,7 @@ type TurnStoppingRequest struct {
 
 func (x *TurnStoppingRequest) Reset() {
 	*x = TurnStoppingRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3638,7 +4130,7 @@ func (x *TurnStoppingRequest) String() string {
 func (*TurnStoppingRequest) ProtoMessage() {}
 
 func (x *TurnStoppingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3651,7 +4143,7 @@ func (x *TurnStoppingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStoppingRequest.ProtoReflect.Descriptor instead.
 func (*TurnStoppingRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *TurnStoppingRequest) GetContext() *CallContext {
@@ -3665,13 +4157,14 @@ type TurnStoppingResponse struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Error           *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	ContinueMessage string                 `protobuf:"bytes,2,opt,name=continue_message,json=continueMessage,proto3" json:"continue_message,omitempty"` // not empty: keeps the turn open
+	Stop            *Stop                  `protobuf:"bytes,3,opt,name=stop,proto3" json:"stop,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *TurnStoppingResponse) Reset() {
 	*x = TurnStoppingResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3683,7 +4176,7 @@ func (x *TurnStoppingResponse) String() string {
 func (*TurnStoppingResponse) ProtoMessage() {}
 
 func (x *TurnStoppingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3696,7 +4189,7 @@ func (x *TurnStoppingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStoppingResponse.ProtoReflect.Descriptor instead.
 func (*TurnStoppingResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *TurnStoppingResponse) GetError() *PluginError {
@@ -3713,6 +4206,13 @@ func (x *TurnStoppingResponse) GetContinueMessage() string {
 	return ""
 }
 
+func (x *TurnStoppingResponse) GetStop() *Stop {
+	if x != nil {
+		return x.Stop
+	}
+	return nil
+}
+
 type RequestFailedRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
@@ -3726,7 +4226,7 @@ type RequestFailedRequest struct {
 
 func (x *RequestFailedRequest) Reset() {
 	*x = RequestFailedRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3738,7 +4238,7 @@ func (x *RequestFailedRequest) String() string {
 func (*RequestFailedRequest) ProtoMessage() {}
 
 func (x *RequestFailedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3751,7 +4251,7 @@ func (x *RequestFailedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestFailedRequest.ProtoReflect.Descriptor instead.
 func (*RequestFailedRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RequestFailedRequest) GetContext() *CallContext {
@@ -3799,7 +4299,7 @@ type RequestFailedResponse struct {
 
 func (x *RequestFailedResponse) Reset() {
 	*x = RequestFailedResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3811,7 +4311,7 @@ func (x *RequestFailedResponse) String() string {
 func (*RequestFailedResponse) ProtoMessage() {}
 
 func (x *RequestFailedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3824,7 +4324,7 @@ func (x *RequestFailedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RequestFailedResponse.ProtoReflect.Descriptor instead.
 func (*RequestFailedResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RequestFailedResponse) GetError() *PluginError {
@@ -3845,13 +4345,15 @@ type TurnEndedRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	Reason        string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	Code          string                 `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"` // of the failure, where there was one
+	Message       string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TurnEndedRequest) Reset() {
 	*x = TurnEndedRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3863,7 +4365,7 @@ func (x *TurnEndedRequest) String() string {
 func (*TurnEndedRequest) ProtoMessage() {}
 
 func (x *TurnEndedRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3876,7 +4378,7 @@ func (x *TurnEndedRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnEndedRequest.ProtoReflect.Descriptor instead.
 func (*TurnEndedRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *TurnEndedRequest) GetContext() *CallContext {
@@ -3893,6 +4395,20 @@ func (x *TurnEndedRequest) GetReason() string {
 	return ""
 }
 
+func (x *TurnEndedRequest) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *TurnEndedRequest) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 type TurnEndedResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
@@ -3902,7 +4418,7 @@ type TurnEndedResponse struct {
 
 func (x *TurnEndedResponse) Reset() {
 	*x = TurnEndedResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3914,7 +4430,7 @@ func (x *TurnEndedResponse) String() string {
 func (*TurnEndedResponse) ProtoMessage() {}
 
 func (x *TurnEndedResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3927,7 +4443,7 @@ func (x *TurnEndedResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnEndedResponse.ProtoReflect.Descriptor instead.
 func (*TurnEndedResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *TurnEndedResponse) GetError() *PluginError {
@@ -3946,7 +4462,7 @@ type IdleRequest struct {
 
 func (x *IdleRequest) Reset() {
 	*x = IdleRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3958,7 +4474,7 @@ func (x *IdleRequest) String() string {
 func (*IdleRequest) ProtoMessage() {}
 
 func (x *IdleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3971,7 +4487,7 @@ func (x *IdleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdleRequest.ProtoReflect.Descriptor instead.
 func (*IdleRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{53}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *IdleRequest) GetContext() *CallContext {
@@ -3982,15 +4498,19 @@ func (x *IdleRequest) GetContext() *CallContext {
 }
 
 type IdleResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Error *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	// Not empty: something is still going on, which the text names. The run does not
+	// end, and Idle comes again soon.
+	Wait          string `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	FollowUp      string `protobuf:"bytes,3,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"` // opens the next turn, unless anybody waits
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *IdleResponse) Reset() {
 	*x = IdleResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4002,7 +4522,7 @@ func (x *IdleResponse) String() string {
 func (*IdleResponse) ProtoMessage() {}
 
 func (x *IdleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4015,7 +4535,7 @@ func (x *IdleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdleResponse.ProtoReflect.Descriptor instead.
 func (*IdleResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{54}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *IdleResponse) GetError() *PluginError {
@@ -4023,6 +4543,288 @@ func (x *IdleResponse) GetError() *PluginError {
 		return x.Error
 	}
 	return nil
+}
+
+func (x *IdleResponse) GetWait() string {
+	if x != nil {
+		return x.Wait
+	}
+	return ""
+}
+
+func (x *IdleResponse) GetFollowUp() string {
+	if x != nil {
+		return x.FollowUp
+	}
+	return ""
+}
+
+type ListCommandsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCommandsRequest) Reset() {
+	*x = ListCommandsRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[61]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCommandsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCommandsRequest) ProtoMessage() {}
+
+func (x *ListCommandsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[61]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCommandsRequest.ProtoReflect.Descriptor instead.
+func (*ListCommandsRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{61}
+}
+
+func (x *ListCommandsRequest) GetContext() *CallContext {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+type ListCommandsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Commands      []*Command             `protobuf:"bytes,2,rep,name=commands,proto3" json:"commands,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCommandsResponse) Reset() {
+	*x = ListCommandsResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[62]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCommandsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCommandsResponse) ProtoMessage() {}
+
+func (x *ListCommandsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[62]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCommandsResponse.ProtoReflect.Descriptor instead.
+func (*ListCommandsResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{62}
+}
+
+func (x *ListCommandsResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *ListCommandsResponse) GetCommands() []*Command {
+	if x != nil {
+		return x.Commands
+	}
+	return nil
+}
+
+type Command struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`   // [a-z][a-z0-9-]{0,31}, without the slash
+	Usage         string                 `protobuf:"bytes,2,opt,name=usage,proto3" json:"usage,omitempty"` // what may follow the name
+	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Command) Reset() {
+	*x = Command{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Command) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Command) ProtoMessage() {}
+
+func (x *Command) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Command.ProtoReflect.Descriptor instead.
+func (*Command) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *Command) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Command) GetUsage() string {
+	if x != nil {
+		return x.Usage
+	}
+	return ""
+}
+
+func (x *Command) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+type RunCommandRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *CallContext           `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Arguments     string                 `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunCommandRequest) Reset() {
+	*x = RunCommandRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunCommandRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunCommandRequest) ProtoMessage() {}
+
+func (x *RunCommandRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunCommandRequest.ProtoReflect.Descriptor instead.
+func (*RunCommandRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *RunCommandRequest) GetContext() *CallContext {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RunCommandRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunCommandRequest) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
+type RunCommandResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"` // its message is for the person
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunCommandResponse) Reset() {
+	*x = RunCommandResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunCommandResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunCommandResponse) ProtoMessage() {}
+
+func (x *RunCommandResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunCommandResponse.ProtoReflect.Descriptor instead.
+func (*RunCommandResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *RunCommandResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *RunCommandResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
 }
 
 type AttachRequest struct {
@@ -4033,7 +4835,7 @@ type AttachRequest struct {
 
 func (x *AttachRequest) Reset() {
 	*x = AttachRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4045,7 +4847,7 @@ func (x *AttachRequest) String() string {
 func (*AttachRequest) ProtoMessage() {}
 
 func (x *AttachRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4058,7 +4860,7 @@ func (x *AttachRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttachRequest.ProtoReflect.Descriptor instead.
 func (*AttachRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{55}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{66}
 }
 
 type Notice struct {
@@ -4074,7 +4876,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4086,7 +4888,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4099,7 +4901,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{56}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *Notice) GetNotice() isNotice_Notice {
@@ -4152,7 +4954,7 @@ type Hello struct {
 
 func (x *Hello) Reset() {
 	*x = Hello{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[57]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4164,7 +4966,7 @@ func (x *Hello) String() string {
 func (*Hello) ProtoMessage() {}
 
 func (x *Hello) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[57]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4979,7 @@ func (x *Hello) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hello.ProtoReflect.Descriptor instead.
 func (*Hello) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{57}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *Hello) GetHostVersion() string {
@@ -4196,7 +4998,7 @@ type ShuttingDown struct {
 
 func (x *ShuttingDown) Reset() {
 	*x = ShuttingDown{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[58]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4208,7 +5010,7 @@ func (x *ShuttingDown) String() string {
 func (*ShuttingDown) ProtoMessage() {}
 
 func (x *ShuttingDown) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[58]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4221,7 +5023,7 @@ func (x *ShuttingDown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShuttingDown.ProtoReflect.Descriptor instead.
 func (*ShuttingDown) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{58}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *ShuttingDown) GetDeadlineMs() int32 {
@@ -4246,7 +5048,7 @@ type ReadEventsRequest struct {
 
 func (x *ReadEventsRequest) Reset() {
 	*x = ReadEventsRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[59]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4258,7 +5060,7 @@ func (x *ReadEventsRequest) String() string {
 func (*ReadEventsRequest) ProtoMessage() {}
 
 func (x *ReadEventsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[59]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4271,7 +5073,7 @@ func (x *ReadEventsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadEventsRequest.ProtoReflect.Descriptor instead.
 func (*ReadEventsRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{59}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *ReadEventsRequest) GetSession() string {
@@ -4337,7 +5139,7 @@ type ReadEventsResponse struct {
 
 func (x *ReadEventsResponse) Reset() {
 	*x = ReadEventsResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[60]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4349,7 +5151,7 @@ func (x *ReadEventsResponse) String() string {
 func (*ReadEventsResponse) ProtoMessage() {}
 
 func (x *ReadEventsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[60]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4362,7 +5164,7 @@ func (x *ReadEventsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadEventsResponse.ProtoReflect.Descriptor instead.
 func (*ReadEventsResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{60}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *ReadEventsResponse) GetEvents() []*Event {
@@ -4405,7 +5207,7 @@ type ReadPartRequest struct {
 
 func (x *ReadPartRequest) Reset() {
 	*x = ReadPartRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[61]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4417,7 +5219,7 @@ func (x *ReadPartRequest) String() string {
 func (*ReadPartRequest) ProtoMessage() {}
 
 func (x *ReadPartRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[61]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4430,7 +5232,7 @@ func (x *ReadPartRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPartRequest.ProtoReflect.Descriptor instead.
 func (*ReadPartRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{61}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *ReadPartRequest) GetSession() string {
@@ -4471,7 +5273,7 @@ type ReadPartResponse struct {
 
 func (x *ReadPartResponse) Reset() {
 	*x = ReadPartResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[62]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4483,7 +5285,7 @@ func (x *ReadPartResponse) String() string {
 func (*ReadPartResponse) ProtoMessage() {}
 
 func (x *ReadPartResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[62]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4496,7 +5298,7 @@ func (x *ReadPartResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadPartResponse.ProtoReflect.Descriptor instead.
 func (*ReadPartResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{62}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *ReadPartResponse) GetData() []byte {
@@ -4524,7 +5326,7 @@ type ReadOutlineRequest struct {
 
 func (x *ReadOutlineRequest) Reset() {
 	*x = ReadOutlineRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[63]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4536,7 +5338,7 @@ func (x *ReadOutlineRequest) String() string {
 func (*ReadOutlineRequest) ProtoMessage() {}
 
 func (x *ReadOutlineRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[63]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4549,7 +5351,7 @@ func (x *ReadOutlineRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutlineRequest.ProtoReflect.Descriptor instead.
 func (*ReadOutlineRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{63}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *ReadOutlineRequest) GetSession() string {
@@ -4584,7 +5386,7 @@ type ReadOutlineResponse struct {
 
 func (x *ReadOutlineResponse) Reset() {
 	*x = ReadOutlineResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[64]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4596,7 +5398,7 @@ func (x *ReadOutlineResponse) String() string {
 func (*ReadOutlineResponse) ProtoMessage() {}
 
 func (x *ReadOutlineResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[64]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4609,7 +5411,7 @@ func (x *ReadOutlineResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadOutlineResponse.ProtoReflect.Descriptor instead.
 func (*ReadOutlineResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{64}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *ReadOutlineResponse) GetRevision() int64 {
@@ -4642,7 +5444,7 @@ type GetMeterRequest struct {
 
 func (x *GetMeterRequest) Reset() {
 	*x = GetMeterRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[65]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4654,7 +5456,7 @@ func (x *GetMeterRequest) String() string {
 func (*GetMeterRequest) ProtoMessage() {}
 
 func (x *GetMeterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[65]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4667,7 +5469,7 @@ func (x *GetMeterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeterRequest.ProtoReflect.Descriptor instead.
 func (*GetMeterRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{65}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *GetMeterRequest) GetSession() string {
@@ -4686,13 +5488,14 @@ type GetMeterResponse struct {
 	Reserve       int32                  `protobuf:"varint,5,opt,name=reserve,proto3" json:"reserve,omitempty"`
 	Fixed         int32                  `protobuf:"varint,6,opt,name=fixed,proto3" json:"fixed,omitempty"`
 	Ordinal       int32                  `protobuf:"varint,7,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
+	Compactions   int32                  `protobuf:"varint,8,opt,name=compactions,proto3" json:"compactions,omitempty"` // applied so far
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetMeterResponse) Reset() {
 	*x = GetMeterResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[66]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4704,7 +5507,7 @@ func (x *GetMeterResponse) String() string {
 func (*GetMeterResponse) ProtoMessage() {}
 
 func (x *GetMeterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[66]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4717,7 +5520,7 @@ func (x *GetMeterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMeterResponse.ProtoReflect.Descriptor instead.
 func (*GetMeterResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{66}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *GetMeterResponse) GetWindow() int32 {
@@ -4769,19 +5572,27 @@ func (x *GetMeterResponse) GetOrdinal() int32 {
 	return 0
 }
 
+func (x *GetMeterResponse) GetCompactions() int32 {
+	if x != nil {
+		return x.Compactions
+	}
+	return 0
+}
+
 type SteerRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`    // a second text with the same key is not queued; empty = no key
-	Wake          bool                   `protobuf:"varint,4,opt,name=wake,proto3" json:"wake,omitempty"` // begin a turn where none is going on
+	Key           string                 `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`                            // a second text with the same key is not queued; empty = no key
+	Wake          bool                   `protobuf:"varint,4,opt,name=wake,proto3" json:"wake,omitempty"`                         // begin a turn where none is going on
+	NextTurn      bool                   `protobuf:"varint,5,opt,name=next_turn,json=nextTurn,proto3" json:"next_turn,omitempty"` // for the next turn instead of the next step; it wakes
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SteerRequest) Reset() {
 	*x = SteerRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4793,7 +5604,7 @@ func (x *SteerRequest) String() string {
 func (*SteerRequest) ProtoMessage() {}
 
 func (x *SteerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4806,7 +5617,7 @@ func (x *SteerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerRequest.ProtoReflect.Descriptor instead.
 func (*SteerRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{67}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SteerRequest) GetSession() string {
@@ -4837,6 +5648,13 @@ func (x *SteerRequest) GetWake() bool {
 	return false
 }
 
+func (x *SteerRequest) GetNextTurn() bool {
+	if x != nil {
+		return x.NextTurn
+	}
+	return false
+}
+
 type SteerResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -4845,7 +5663,7 @@ type SteerResponse struct {
 
 func (x *SteerResponse) Reset() {
 	*x = SteerResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4857,7 +5675,7 @@ func (x *SteerResponse) String() string {
 func (*SteerResponse) ProtoMessage() {}
 
 func (x *SteerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4870,7 +5688,603 @@ func (x *SteerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SteerResponse.ProtoReflect.Descriptor instead.
 func (*SteerResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{68}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{79}
+}
+
+type AskRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Question      *Question              `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
+	TimeoutMs     int64                  `protobuf:"varint,3,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 = as long as it takes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskRequest) Reset() {
+	*x = AskRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[80]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskRequest) ProtoMessage() {}
+
+func (x *AskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[80]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
+func (*AskRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{80}
+}
+
+func (x *AskRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *AskRequest) GetQuestion() *Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+func (x *AskRequest) GetTimeoutMs() int64 {
+	if x != nil {
+		return x.TimeoutMs
+	}
+	return 0
+}
+
+type AskResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Answer        *Answer                `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskResponse) Reset() {
+	*x = AskResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[81]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskResponse) ProtoMessage() {}
+
+func (x *AskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[81]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
+func (*AskResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{81}
+}
+
+func (x *AskResponse) GetAnswer() *Answer {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+type Child struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"` // of its session
+	Label         string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	Depth         int32                  `protobuf:"varint,3,opt,name=depth,proto3" json:"depth,omitempty"`
+	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`   // running | settled
+	Reason        string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"` // of its last turn
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Child) Reset() {
+	*x = Child{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[82]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Child) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Child) ProtoMessage() {}
+
+func (x *Child) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[82]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Child.ProtoReflect.Descriptor instead.
+func (*Child) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{82}
+}
+
+func (x *Child) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Child) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *Child) GetDepth() int32 {
+	if x != nil {
+		return x.Depth
+	}
+	return 0
+}
+
+func (x *Child) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Child) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type SpawnRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Task          string                 `protobuf:"bytes,2,opt,name=task,proto3" json:"task,omitempty"`
+	Label         string                 `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
+	DataJson      []byte                 `protobuf:"bytes,4,opt,name=data_json,json=dataJson,proto3" json:"data_json,omitempty"` // for the plugins that open the child: SessionInfo.spawn_json
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SpawnRequest) Reset() {
+	*x = SpawnRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[83]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SpawnRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SpawnRequest) ProtoMessage() {}
+
+func (x *SpawnRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[83]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SpawnRequest.ProtoReflect.Descriptor instead.
+func (*SpawnRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{83}
+}
+
+func (x *SpawnRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *SpawnRequest) GetTask() string {
+	if x != nil {
+		return x.Task
+	}
+	return ""
+}
+
+func (x *SpawnRequest) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *SpawnRequest) GetDataJson() []byte {
+	if x != nil {
+		return x.DataJson
+	}
+	return nil
+}
+
+type SpawnResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Child         *Child                 `protobuf:"bytes,2,opt,name=child,proto3" json:"child,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SpawnResponse) Reset() {
+	*x = SpawnResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[84]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SpawnResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SpawnResponse) ProtoMessage() {}
+
+func (x *SpawnResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[84]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SpawnResponse.ProtoReflect.Descriptor instead.
+func (*SpawnResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{84}
+}
+
+func (x *SpawnResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *SpawnResponse) GetChild() *Child {
+	if x != nil {
+		return x.Child
+	}
+	return nil
+}
+
+type ListChildrenRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChildrenRequest) Reset() {
+	*x = ListChildrenRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[85]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChildrenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChildrenRequest) ProtoMessage() {}
+
+func (x *ListChildrenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[85]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChildrenRequest.ProtoReflect.Descriptor instead.
+func (*ListChildrenRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{85}
+}
+
+func (x *ListChildrenRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+type ListChildrenResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	Children      []*Child               `protobuf:"bytes,2,rep,name=children,proto3" json:"children,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListChildrenResponse) Reset() {
+	*x = ListChildrenResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[86]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListChildrenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListChildrenResponse) ProtoMessage() {}
+
+func (x *ListChildrenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[86]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListChildrenResponse.ProtoReflect.Descriptor instead.
+func (*ListChildrenResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{86}
+}
+
+func (x *ListChildrenResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+func (x *ListChildrenResponse) GetChildren() []*Child {
+	if x != nil {
+		return x.Children
+	}
+	return nil
+}
+
+type TellRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	To            string                 `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"` // id of a child or of the parent
+	Text          string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TellRequest) Reset() {
+	*x = TellRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[87]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TellRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TellRequest) ProtoMessage() {}
+
+func (x *TellRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[87]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TellRequest.ProtoReflect.Descriptor instead.
+func (*TellRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{87}
+}
+
+func (x *TellRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *TellRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *TellRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+type TellResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TellResponse) Reset() {
+	*x = TellResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[88]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TellResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TellResponse) ProtoMessage() {}
+
+func (x *TellResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[88]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TellResponse.ProtoReflect.Descriptor instead.
+func (*TellResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{88}
+}
+
+func (x *TellResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
+type InterruptRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Child         string                 `protobuf:"bytes,2,opt,name=child,proto3" json:"child,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InterruptRequest) Reset() {
+	*x = InterruptRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[89]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InterruptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InterruptRequest) ProtoMessage() {}
+
+func (x *InterruptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[89]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InterruptRequest.ProtoReflect.Descriptor instead.
+func (*InterruptRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{89}
+}
+
+func (x *InterruptRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *InterruptRequest) GetChild() string {
+	if x != nil {
+		return x.Child
+	}
+	return ""
+}
+
+type InterruptResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InterruptResponse) Reset() {
+	*x = InterruptResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[90]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InterruptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InterruptResponse) ProtoMessage() {}
+
+func (x *InterruptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[90]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InterruptResponse.ProtoReflect.Descriptor instead.
+func (*InterruptResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{90}
+}
+
+func (x *InterruptResponse) GetError() *PluginError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
 }
 
 type GenerateRequest struct {
@@ -4888,7 +6302,7 @@ type GenerateRequest struct {
 
 func (x *GenerateRequest) Reset() {
 	*x = GenerateRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[91]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4900,7 +6314,7 @@ func (x *GenerateRequest) String() string {
 func (*GenerateRequest) ProtoMessage() {}
 
 func (x *GenerateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[91]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4913,7 +6327,7 @@ func (x *GenerateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateRequest.ProtoReflect.Descriptor instead.
 func (*GenerateRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{69}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{91}
 }
 
 func (x *GenerateRequest) GetSession() string {
@@ -4979,7 +6393,7 @@ type GenerateResponse struct {
 
 func (x *GenerateResponse) Reset() {
 	*x = GenerateResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[70]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[92]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4991,7 +6405,7 @@ func (x *GenerateResponse) String() string {
 func (*GenerateResponse) ProtoMessage() {}
 
 func (x *GenerateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[70]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[92]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5004,7 +6418,7 @@ func (x *GenerateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GenerateResponse.ProtoReflect.Descriptor instead.
 func (*GenerateResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{70}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{92}
 }
 
 func (x *GenerateResponse) GetMessage() isGenerateResponse_Message {
@@ -5074,7 +6488,7 @@ type Generated struct {
 
 func (x *Generated) Reset() {
 	*x = Generated{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[71]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[93]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5086,7 +6500,7 @@ func (x *Generated) String() string {
 func (*Generated) ProtoMessage() {}
 
 func (x *Generated) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[71]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[93]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5099,7 +6513,7 @@ func (x *Generated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Generated.ProtoReflect.Descriptor instead.
 func (*Generated) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{71}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{93}
 }
 
 func (x *Generated) GetText() string {
@@ -5133,7 +6547,7 @@ type PutRecordRequest struct {
 
 func (x *PutRecordRequest) Reset() {
 	*x = PutRecordRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[72]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[94]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +6559,7 @@ func (x *PutRecordRequest) String() string {
 func (*PutRecordRequest) ProtoMessage() {}
 
 func (x *PutRecordRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[72]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[94]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5158,7 +6572,7 @@ func (x *PutRecordRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutRecordRequest.ProtoReflect.Descriptor instead.
 func (*PutRecordRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{72}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{94}
 }
 
 func (x *PutRecordRequest) GetSession() string {
@@ -5183,7 +6597,7 @@ type PutRecordResponse struct {
 
 func (x *PutRecordResponse) Reset() {
 	*x = PutRecordResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[73]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[95]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5195,7 +6609,7 @@ func (x *PutRecordResponse) String() string {
 func (*PutRecordResponse) ProtoMessage() {}
 
 func (x *PutRecordResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[73]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[95]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5208,7 +6622,7 @@ func (x *PutRecordResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PutRecordResponse.ProtoReflect.Descriptor instead.
 func (*PutRecordResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{73}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{95}
 }
 
 type LogRequest struct {
@@ -5220,7 +6634,7 @@ type LogRequest struct {
 
 func (x *LogRequest) Reset() {
 	*x = LogRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[74]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5232,7 +6646,7 @@ func (x *LogRequest) String() string {
 func (*LogRequest) ProtoMessage() {}
 
 func (x *LogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[74]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5245,7 +6659,7 @@ func (x *LogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogRequest.ProtoReflect.Descriptor instead.
 func (*LogRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{74}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{96}
 }
 
 func (x *LogRequest) GetLines() []*LogLine {
@@ -5266,7 +6680,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[75]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5278,7 +6692,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[75]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5291,7 +6705,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{75}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{97}
 }
 
 func (x *LogLine) GetLevel() string {
@@ -5323,7 +6737,7 @@ type LogResponse struct {
 
 func (x *LogResponse) Reset() {
 	*x = LogResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[76]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5335,7 +6749,7 @@ func (x *LogResponse) String() string {
 func (*LogResponse) ProtoMessage() {}
 
 func (x *LogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[76]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5348,7 +6762,7 @@ func (x *LogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogResponse.ProtoReflect.Descriptor instead.
 func (*LogResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{76}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{98}
 }
 
 var File_tureen_plugin_v1_plugin_proto protoreflect.FileDescriptor
@@ -5376,7 +6790,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04turn\x18\x05 \x01(\x05R\x04turn\x12\x12\n" +
 	"\x04step\x18\x06 \x01(\x05R\x04step\x12\x17\n" +
 	"\aop_json\x18\a \x01(\fR\x06opJson\x12\x12\n" +
-	"\x04json\x18\b \x01(\fR\x04json\"\xba\x01\n" +
+	"\x04json\x18\b \x01(\fR\x04json\"\xce\x01\n" +
 	"\x04Node\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -5385,7 +6799,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06tokens\x18\x05 \x01(\x05R\x06tokens\x12\x19\n" +
 	"\bcall_ids\x18\x06 \x03(\tR\acallIds\x12\x17\n" +
 	"\acall_id\x18\a \x01(\tR\x06callId\x12\x14\n" +
-	"\x05chars\x18\b \x01(\x05R\x05chars\"1\n" +
+	"\x05chars\x18\b \x01(\x05R\x05chars\x12\x12\n" +
+	"\x04from\x18\t \x01(\tR\x04from\"1\n" +
 	"\aMessage\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\"\x93\x01\n" +
@@ -5404,7 +6819,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\areserve\x18\x04 \x01(\x05R\areserve\x12\x18\n" +
 	"\awarning\x18\x05 \x01(\x05R\awarning\x12\x1a\n" +
 	"\breminder\x18\x06 \x01(\x05R\breminder\x12\x16\n" +
-	"\x06source\x18\a \x01(\tR\x06source\"\x9e\x02\n" +
+	"\x06source\x18\a \x01(\tR\x06source\"\x89\x03\n" +
 	"\vSessionInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tworkspace\x18\x02 \x01(\tR\tworkspace\x12\x14\n" +
@@ -5414,7 +6829,31 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x11created_unix_nano\x18\x06 \x01(\x03R\x0fcreatedUnixNano\x12\x18\n" +
 	"\aresumed\x18\a \x01(\bR\aresumed\x120\n" +
 	"\x06budget\x18\b \x01(\v2\x18.tureen.plugin.v1.BudgetR\x06budget\x12!\n" +
-	"\ffixed_tokens\x18\t \x01(\x05R\vfixedTokens\"\x10\n" +
+	"\ffixed_tokens\x18\t \x01(\x05R\vfixedTokens\x12\x1c\n" +
+	"\tdirectory\x18\n" +
+	" \x01(\tR\tdirectory\x12\x16\n" +
+	"\x06parent\x18\v \x01(\tR\x06parent\x12\x14\n" +
+	"\x05depth\x18\f \x01(\x05R\x05depth\x12\x1d\n" +
+	"\n" +
+	"spawn_json\x18\r \x01(\fR\tspawnJson\"Y\n" +
+	"\vConfinement\x12\x14\n" +
+	"\x05files\x18\x01 \x01(\tR\x05files\x12\x1a\n" +
+	"\bwritable\x18\x02 \x03(\tR\bwritable\x12\x18\n" +
+	"\aoffline\x18\x03 \x01(\bR\aoffline\"\x9f\x01\n" +
+	"\bQuestion\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\x122\n" +
+	"\aoptions\x18\x03 \x03(\v2\x18.tureen.plugin.v1.OptionR\aoptions\x12\x1a\n" +
+	"\bmultiple\x18\x04 \x01(\bR\bmultiple\x12\x17\n" +
+	"\acall_id\x18\x05 \x01(\tR\x06callId\"@\n" +
+	"\x06Option\x12\x14\n" +
+	"\x05label\x18\x01 \x01(\tR\x05label\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"`\n" +
+	"\x06Answer\x12\x18\n" +
+	"\aoutcome\x18\x01 \x01(\tR\aoutcome\x12\x18\n" +
+	"\achoices\x18\x02 \x03(\tR\achoices\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\"\x10\n" +
 	"\x0eGetInfoRequest\"\x85\x02\n" +
 	"\x0fGetInfoResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
@@ -5548,13 +6987,14 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"timeout_ms\x18\x05 \x01(\x05R\ttimeoutMs\x12\x19\n" +
 	"\bno_spill\x18\x06 \x01(\bR\anoSpill\x12\x1a\n" +
 	"\bguidance\x18\a \x01(\tR\bguidance\x12%\n" +
-	"\x0eguidance_order\x18\b \x01(\x05R\rguidanceOrder\"\xa9\x01\n" +
+	"\x0eguidance_order\x18\b \x01(\x05R\rguidanceOrder\"\xea\x01\n" +
 	"\x0fCallToolRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x04 \x01(\fR\targuments\x12\x12\n" +
-	"\x04room\x18\x05 \x01(\x05R\x04room\"\xaa\x01\n" +
+	"\x04room\x18\x05 \x01(\x05R\x04room\x12?\n" +
+	"\vconfinement\x18\x06 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\"\xaa\x01\n" +
 	"\x10CallToolResponse\x12\x1c\n" +
 	"\bprogress\x18\x01 \x01(\tH\x00R\bprogress\x126\n" +
 	"\x06result\x18\x02 \x01(\v2\x1c.tureen.plugin.v1.ToolResultH\x00R\x06result\x125\n" +
@@ -5574,47 +7014,62 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x125\n" +
 	"\bsections\x18\x02 \x03(\v2\x19.tureen.plugin.v1.SectionR\bsections\"M\n" +
 	"\x12GetContextsRequest\x127\n" +
-	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"^\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"p\n" +
 	"\x0eRuntimeContext\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05order\x18\x02 \x01(\x05R\x05order\x12\x12\n" +
 	"\x04text\x18\x03 \x01(\tR\x04text\x12\x12\n" +
-	"\x04tool\x18\x04 \x01(\tR\x04tool\"\x88\x01\n" +
+	"\x04tool\x18\x04 \x01(\tR\x04tool\x12\x10\n" +
+	"\x03own\x18\x05 \x01(\bR\x03own\"\x88\x01\n" +
 	"\x13GetContextsResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12<\n" +
-	"\bcontexts\x18\x02 \x03(\v2 .tureen.plugin.v1.RuntimeContextR\bcontexts\"f\n" +
+	"\bcontexts\x18\x02 \x03(\v2 .tureen.plugin.v1.RuntimeContextR\bcontexts\"\x87\x01\n" +
 	"\x11BeforeStepRequest\x127\n" +
-	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x18\n" +
-	"\apending\x18\x02 \x03(\tR\apending\"y\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x123\n" +
+	"\apending\x18\x03 \x03(\v2\x19.tureen.plugin.v1.PendingR\apendingJ\x04\b\x02\x10\x03\"[\n" +
+	"\aPending\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
+	"\x06source\x18\x02 \x01(\tR\x06source\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\tR\x04from\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"y\n" +
 	"\x12BeforeStepResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x16\n" +
 	"\x06reject\x18\x02 \x01(\tR\x06reject\x12\x16\n" +
-	"\x06inject\x18\x03 \x03(\tR\x06inject\"\x97\x01\n" +
+	"\x06inject\x18\x03 \x03(\tR\x06inject\"\xc9\x01\n" +
 	"\x11BeforeToolRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
-	"\targuments\x18\x04 \x01(\fR\targuments\"]\n" +
+	"\targuments\x18\x04 \x01(\fR\targuments\x120\n" +
+	"\x06answer\x18\x05 \x01(\v2\x18.tureen.plugin.v1.AnswerR\x06answer\"\xcc\x01\n" +
 	"\x12BeforeToolResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x12\n" +
-	"\x04deny\x18\x02 \x01(\tR\x04deny\"\xa7\x01\n" +
+	"\x04deny\x18\x02 \x01(\tR\x04deny\x12,\n" +
+	"\x03ask\x18\x03 \x01(\v2\x1a.tureen.plugin.v1.QuestionR\x03ask\x12?\n" +
+	"\vconfinement\x18\x04 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\"\xc5\x01\n" +
 	"\x10AfterToolRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x12\x19\n" +
-	"\bis_error\x18\x05 \x01(\bR\aisError\"\x8f\x01\n" +
+	"\bis_error\x18\x05 \x01(\bR\aisError\x12\x1c\n" +
+	"\targuments\x18\x06 \x01(\tR\targuments\"4\n" +
+	"\x04Stop\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xbb\x01\n" +
 	"\x11AfterToolResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x1d\n" +
 	"\areplace\x18\x02 \x01(\tH\x00R\areplace\x88\x01\x01\x12\x1a\n" +
-	"\bcontexts\x18\x03 \x03(\tR\bcontextsB\n" +
+	"\bcontexts\x18\x03 \x03(\tR\bcontexts\x12*\n" +
+	"\x04stop\x18\x04 \x01(\v2\x16.tureen.plugin.v1.StopR\x04stopB\n" +
 	"\n" +
 	"\b_replace\"N\n" +
 	"\x13TurnStoppingRequest\x127\n" +
-	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"v\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"\xa2\x01\n" +
 	"\x14TurnStoppingResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12)\n" +
-	"\x10continue_message\x18\x02 \x01(\tR\x0fcontinueMessage\"\xab\x01\n" +
+	"\x10continue_message\x18\x02 \x01(\tR\x0fcontinueMessage\x12*\n" +
+	"\x04stop\x18\x03 \x01(\v2\x16.tureen.plugin.v1.StopR\x04stop\"\xab\x01\n" +
 	"\x14RequestFailedRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12\x18\n" +
@@ -5623,16 +7078,36 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\aattempt\x18\x05 \x01(\x05R\aattempt\"b\n" +
 	"\x15RequestFailedResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x14\n" +
-	"\x05retry\x18\x02 \x01(\bR\x05retry\"c\n" +
+	"\x05retry\x18\x02 \x01(\bR\x05retry\"\x91\x01\n" +
 	"\x10TurnEndedRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"H\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x12\n" +
+	"\x04code\x18\x03 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"H\n" +
 	"\x11TurnEndedResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"F\n" +
 	"\vIdleRequest\x127\n" +
-	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"C\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"t\n" +
 	"\fIdleResponse\x123\n" +
-	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"\x0f\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x12\n" +
+	"\x04wait\x18\x02 \x01(\tR\x04wait\x12\x1b\n" +
+	"\tfollow_up\x18\x03 \x01(\tR\bfollowUp\"N\n" +
+	"\x13ListCommandsRequest\x127\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"\x82\x01\n" +
+	"\x14ListCommandsResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x125\n" +
+	"\bcommands\x18\x02 \x03(\v2\x19.tureen.plugin.v1.CommandR\bcommands\"U\n" +
+	"\aCommand\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05usage\x18\x02 \x01(\tR\x05usage\x12 \n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"~\n" +
+	"\x11RunCommandRequest\x127\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"]\n" +
+	"\x12RunCommandResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\x0f\n" +
 	"\rAttachRequest\"\x8a\x01\n" +
 	"\x06Notice\x12/\n" +
 	"\x05hello\x18\x01 \x01(\v2\x17.tureen.plugin.v1.HelloH\x00R\x05hello\x12E\n" +
@@ -5677,7 +7152,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05nodes\x18\x02 \x03(\v2\x16.tureen.plugin.v1.NodeR\x05nodes\x12\x1b\n" +
 	"\tnext_page\x18\x03 \x01(\tR\bnextPage\"+\n" +
 	"\x0fGetMeterRequest\x12\x18\n" +
-	"\asession\x18\x01 \x01(\tR\asession\"\xc3\x01\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\xe5\x01\n" +
 	"\x10GetMeterResponse\x12\x16\n" +
 	"\x06window\x18\x01 \x01(\x05R\x06window\x12\x1a\n" +
 	"\bmeasured\x18\x02 \x01(\x05R\bmeasured\x12\x16\n" +
@@ -5685,13 +7160,53 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\breset_at\x18\x04 \x01(\x05R\aresetAt\x12\x18\n" +
 	"\areserve\x18\x05 \x01(\x05R\areserve\x12\x14\n" +
 	"\x05fixed\x18\x06 \x01(\x05R\x05fixed\x12\x18\n" +
-	"\aordinal\x18\a \x01(\x05R\aordinal\"b\n" +
+	"\aordinal\x18\a \x01(\x05R\aordinal\x12 \n" +
+	"\vcompactions\x18\b \x01(\x05R\vcompactions\"\x7f\n" +
 	"\fSteerRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x10\n" +
 	"\x03key\x18\x03 \x01(\tR\x03key\x12\x12\n" +
-	"\x04wake\x18\x04 \x01(\bR\x04wake\"\x0f\n" +
-	"\rSteerResponse\"\xf7\x01\n" +
+	"\x04wake\x18\x04 \x01(\bR\x04wake\x12\x1b\n" +
+	"\tnext_turn\x18\x05 \x01(\bR\bnextTurn\"\x0f\n" +
+	"\rSteerResponse\"}\n" +
+	"\n" +
+	"AskRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x126\n" +
+	"\bquestion\x18\x02 \x01(\v2\x1a.tureen.plugin.v1.QuestionR\bquestion\x12\x1d\n" +
+	"\n" +
+	"timeout_ms\x18\x03 \x01(\x03R\ttimeoutMs\"?\n" +
+	"\vAskResponse\x120\n" +
+	"\x06answer\x18\x01 \x01(\v2\x18.tureen.plugin.v1.AnswerR\x06answer\"q\n" +
+	"\x05Child\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x14\n" +
+	"\x05depth\x18\x03 \x01(\x05R\x05depth\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"o\n" +
+	"\fSpawnRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04task\x18\x02 \x01(\tR\x04task\x12\x14\n" +
+	"\x05label\x18\x03 \x01(\tR\x05label\x12\x1b\n" +
+	"\tdata_json\x18\x04 \x01(\fR\bdataJson\"s\n" +
+	"\rSpawnResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12-\n" +
+	"\x05child\x18\x02 \x01(\v2\x17.tureen.plugin.v1.ChildR\x05child\"/\n" +
+	"\x13ListChildrenRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\"\x80\x01\n" +
+	"\x14ListChildrenResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x123\n" +
+	"\bchildren\x18\x02 \x03(\v2\x17.tureen.plugin.v1.ChildR\bchildren\"K\n" +
+	"\vTellRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"C\n" +
+	"\fTellResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"B\n" +
+	"\x10InterruptRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
+	"\x05child\x18\x02 \x01(\tR\x05child\"H\n" +
+	"\x11InterruptResponse\x123\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"\xf7\x01\n" +
 	"\x0fGenerateRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12#\n" +
 	"\rsurface_until\x18\x02 \x01(\x03R\fsurfaceUntil\x121\n" +
@@ -5723,7 +7238,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vFieldsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\r\n" +
-	"\vLogResponse*`\n" +
+	"\vLogResponse*s\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rROLE_STRATEGY\x10\x01\x12\x0e\n" +
@@ -5731,7 +7246,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"ROLE_TOOLS\x10\x02\x12\x0f\n" +
 	"\vROLE_PROMPT\x10\x03\x12\x0e\n" +
 	"\n" +
-	"ROLE_HOOKS\x10\x04*\x8f\x01\n" +
+	"ROLE_HOOKS\x10\x04\x12\x11\n" +
+	"\rROLE_COMMANDS\x10\x05*\x8f\x01\n" +
 	"\aTrigger\x12\x17\n" +
 	"\x13TRIGGER_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10TRIGGER_PRESSURE\x10\x01\x12\x14\n" +
@@ -5747,11 +7263,13 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\vConcurrency\x12\x1b\n" +
 	"\x17CONCURRENCY_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15CONCURRENCY_EXCLUSIVE\x10\x01\x12\x18\n" +
-	"\x14CONCURRENCY_PARALLEL\x10\x02*Y\n" +
+	"\x14CONCURRENCY_PARALLEL\x10\x02*\x89\x01\n" +
 	"\x06Effect\x12\x16\n" +
 	"\x12EFFECT_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19EFFECT_REQUEST_COMPACTION\x10\x01\x12\x18\n" +
-	"\x14EFFECT_CONCLUDE_TURN\x10\x022\xb4\x03\n" +
+	"\x14EFFECT_CONCLUDE_TURN\x10\x02\x12\x1b\n" +
+	"\x17EFFECT_CHANGE_DIRECTORY\x10\x03\x12\x11\n" +
+	"\rEFFECT_REPORT\x10\x042\xb4\x03\n" +
 	"\x04Base\x12N\n" +
 	"\aGetInfo\x12 .tureen.plugin.v1.GetInfoRequest\x1a!.tureen.plugin.v1.GetInfoResponse\x12W\n" +
 	"\n" +
@@ -5777,7 +7295,11 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\fTurnStopping\x12%.tureen.plugin.v1.TurnStoppingRequest\x1a&.tureen.plugin.v1.TurnStoppingResponse\x12`\n" +
 	"\rRequestFailed\x12&.tureen.plugin.v1.RequestFailedRequest\x1a'.tureen.plugin.v1.RequestFailedResponse\x12T\n" +
 	"\tTurnEnded\x12\".tureen.plugin.v1.TurnEndedRequest\x1a#.tureen.plugin.v1.TurnEndedResponse\x12E\n" +
-	"\x04Idle\x12\x1d.tureen.plugin.v1.IdleRequest\x1a\x1e.tureen.plugin.v1.IdleResponse2P\n" +
+	"\x04Idle\x12\x1d.tureen.plugin.v1.IdleRequest\x1a\x1e.tureen.plugin.v1.IdleResponse2\xc2\x01\n" +
+	"\bCommands\x12]\n" +
+	"\fListCommands\x12%.tureen.plugin.v1.ListCommandsRequest\x1a&.tureen.plugin.v1.ListCommandsResponse\x12W\n" +
+	"\n" +
+	"RunCommand\x12#.tureen.plugin.v1.RunCommandRequest\x1a$.tureen.plugin.v1.RunCommandResponse2P\n" +
 	"\aControl\x12E\n" +
 	"\x06Attach\x12\x1f.tureen.plugin.v1.AttachRequest\x1a\x18.tureen.plugin.v1.Notice0\x012\xae\x03\n" +
 	"\aSession\x12W\n" +
@@ -5786,7 +7308,14 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\bReadPart\x12!.tureen.plugin.v1.ReadPartRequest\x1a\".tureen.plugin.v1.ReadPartResponse\x12Z\n" +
 	"\vReadOutline\x12$.tureen.plugin.v1.ReadOutlineRequest\x1a%.tureen.plugin.v1.ReadOutlineResponse\x12Q\n" +
 	"\bGetMeter\x12!.tureen.plugin.v1.GetMeterRequest\x1a\".tureen.plugin.v1.GetMeterResponse\x12H\n" +
-	"\x05Steer\x12\x1e.tureen.plugin.v1.SteerRequest\x1a\x1f.tureen.plugin.v1.SteerResponse2\\\n" +
+	"\x05Steer\x12\x1e.tureen.plugin.v1.SteerRequest\x1a\x1f.tureen.plugin.v1.SteerResponse2J\n" +
+	"\x04User\x12B\n" +
+	"\x03Ask\x12\x1c.tureen.plugin.v1.AskRequest\x1a\x1d.tureen.plugin.v1.AskResponse2\xd0\x02\n" +
+	"\bChildren\x12H\n" +
+	"\x05Spawn\x12\x1e.tureen.plugin.v1.SpawnRequest\x1a\x1f.tureen.plugin.v1.SpawnResponse\x12]\n" +
+	"\fListChildren\x12%.tureen.plugin.v1.ListChildrenRequest\x1a&.tureen.plugin.v1.ListChildrenResponse\x12E\n" +
+	"\x04Tell\x12\x1d.tureen.plugin.v1.TellRequest\x1a\x1e.tureen.plugin.v1.TellResponse\x12T\n" +
+	"\tInterrupt\x12\".tureen.plugin.v1.InterruptRequest\x1a#.tureen.plugin.v1.InterruptResponse2\\\n" +
 	"\x05Model\x12S\n" +
 	"\bGenerate\x12!.tureen.plugin.v1.GenerateRequest\x1a\".tureen.plugin.v1.GenerateResponse0\x012_\n" +
 	"\aRecords\x12T\n" +
@@ -5807,7 +7336,7 @@ func file_tureen_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_tureen_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_tureen_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 80)
+var file_tureen_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 102)
 var file_tureen_plugin_v1_plugin_proto_goTypes = []any{
 	(Role)(0),                     // 0: tureen.plugin.v1.Role
 	(Trigger)(0),                  // 1: tureen.plugin.v1.Trigger
@@ -5822,210 +7351,267 @@ var file_tureen_plugin_v1_plugin_proto_goTypes = []any{
 	(*Usage)(nil),                 // 10: tureen.plugin.v1.Usage
 	(*Budget)(nil),                // 11: tureen.plugin.v1.Budget
 	(*SessionInfo)(nil),           // 12: tureen.plugin.v1.SessionInfo
-	(*GetInfoRequest)(nil),        // 13: tureen.plugin.v1.GetInfoRequest
-	(*GetInfoResponse)(nil),       // 14: tureen.plugin.v1.GetInfoResponse
-	(*InitializeRequest)(nil),     // 15: tureen.plugin.v1.InitializeRequest
-	(*InitializeResponse)(nil),    // 16: tureen.plugin.v1.InitializeResponse
-	(*OpenSessionRequest)(nil),    // 17: tureen.plugin.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),   // 18: tureen.plugin.v1.OpenSessionResponse
-	(*CloseSessionRequest)(nil),   // 19: tureen.plugin.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),  // 20: tureen.plugin.v1.CloseSessionResponse
-	(*DrainRequest)(nil),          // 21: tureen.plugin.v1.DrainRequest
-	(*DrainResponse)(nil),         // 22: tureen.plugin.v1.DrainResponse
-	(*OpenRequest)(nil),           // 23: tureen.plugin.v1.OpenRequest
-	(*OpenResponse)(nil),          // 24: tureen.plugin.v1.OpenResponse
-	(*Section)(nil),               // 25: tureen.plugin.v1.Section
-	(*Record)(nil),                // 26: tureen.plugin.v1.Record
-	(*Mark)(nil),                  // 27: tureen.plugin.v1.Mark
-	(*ProposeRequest)(nil),        // 28: tureen.plugin.v1.ProposeRequest
-	(*ProposeResponse)(nil),       // 29: tureen.plugin.v1.ProposeResponse
-	(*Proposal)(nil),              // 30: tureen.plugin.v1.Proposal
-	(*Edit)(nil),                  // 31: tureen.plugin.v1.Edit
-	(*Span)(nil),                  // 32: tureen.plugin.v1.Span
-	(*Trim)(nil),                  // 33: tureen.plugin.v1.Trim
-	(*Replace)(nil),               // 34: tureen.plugin.v1.Replace
-	(*ListToolsRequest)(nil),      // 35: tureen.plugin.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),     // 36: tureen.plugin.v1.ListToolsResponse
-	(*ToolSpec)(nil),              // 37: tureen.plugin.v1.ToolSpec
-	(*CallToolRequest)(nil),       // 38: tureen.plugin.v1.CallToolRequest
-	(*CallToolResponse)(nil),      // 39: tureen.plugin.v1.CallToolResponse
-	(*ToolResult)(nil),            // 40: tureen.plugin.v1.ToolResult
-	(*GetSectionsRequest)(nil),    // 41: tureen.plugin.v1.GetSectionsRequest
-	(*GetSectionsResponse)(nil),   // 42: tureen.plugin.v1.GetSectionsResponse
-	(*GetContextsRequest)(nil),    // 43: tureen.plugin.v1.GetContextsRequest
-	(*RuntimeContext)(nil),        // 44: tureen.plugin.v1.RuntimeContext
-	(*GetContextsResponse)(nil),   // 45: tureen.plugin.v1.GetContextsResponse
-	(*BeforeStepRequest)(nil),     // 46: tureen.plugin.v1.BeforeStepRequest
-	(*BeforeStepResponse)(nil),    // 47: tureen.plugin.v1.BeforeStepResponse
-	(*BeforeToolRequest)(nil),     // 48: tureen.plugin.v1.BeforeToolRequest
-	(*BeforeToolResponse)(nil),    // 49: tureen.plugin.v1.BeforeToolResponse
-	(*AfterToolRequest)(nil),      // 50: tureen.plugin.v1.AfterToolRequest
-	(*AfterToolResponse)(nil),     // 51: tureen.plugin.v1.AfterToolResponse
-	(*TurnStoppingRequest)(nil),   // 52: tureen.plugin.v1.TurnStoppingRequest
-	(*TurnStoppingResponse)(nil),  // 53: tureen.plugin.v1.TurnStoppingResponse
-	(*RequestFailedRequest)(nil),  // 54: tureen.plugin.v1.RequestFailedRequest
-	(*RequestFailedResponse)(nil), // 55: tureen.plugin.v1.RequestFailedResponse
-	(*TurnEndedRequest)(nil),      // 56: tureen.plugin.v1.TurnEndedRequest
-	(*TurnEndedResponse)(nil),     // 57: tureen.plugin.v1.TurnEndedResponse
-	(*IdleRequest)(nil),           // 58: tureen.plugin.v1.IdleRequest
-	(*IdleResponse)(nil),          // 59: tureen.plugin.v1.IdleResponse
-	(*AttachRequest)(nil),         // 60: tureen.plugin.v1.AttachRequest
-	(*Notice)(nil),                // 61: tureen.plugin.v1.Notice
-	(*Hello)(nil),                 // 62: tureen.plugin.v1.Hello
-	(*ShuttingDown)(nil),          // 63: tureen.plugin.v1.ShuttingDown
-	(*ReadEventsRequest)(nil),     // 64: tureen.plugin.v1.ReadEventsRequest
-	(*ReadEventsResponse)(nil),    // 65: tureen.plugin.v1.ReadEventsResponse
-	(*ReadPartRequest)(nil),       // 66: tureen.plugin.v1.ReadPartRequest
-	(*ReadPartResponse)(nil),      // 67: tureen.plugin.v1.ReadPartResponse
-	(*ReadOutlineRequest)(nil),    // 68: tureen.plugin.v1.ReadOutlineRequest
-	(*ReadOutlineResponse)(nil),   // 69: tureen.plugin.v1.ReadOutlineResponse
-	(*GetMeterRequest)(nil),       // 70: tureen.plugin.v1.GetMeterRequest
-	(*GetMeterResponse)(nil),      // 71: tureen.plugin.v1.GetMeterResponse
-	(*SteerRequest)(nil),          // 72: tureen.plugin.v1.SteerRequest
-	(*SteerResponse)(nil),         // 73: tureen.plugin.v1.SteerResponse
-	(*GenerateRequest)(nil),       // 74: tureen.plugin.v1.GenerateRequest
-	(*GenerateResponse)(nil),      // 75: tureen.plugin.v1.GenerateResponse
-	(*Generated)(nil),             // 76: tureen.plugin.v1.Generated
-	(*PutRecordRequest)(nil),      // 77: tureen.plugin.v1.PutRecordRequest
-	(*PutRecordResponse)(nil),     // 78: tureen.plugin.v1.PutRecordResponse
-	(*LogRequest)(nil),            // 79: tureen.plugin.v1.LogRequest
-	(*LogLine)(nil),               // 80: tureen.plugin.v1.LogLine
-	(*LogResponse)(nil),           // 81: tureen.plugin.v1.LogResponse
-	nil,                           // 82: tureen.plugin.v1.InitializeRequest.SecretsEntry
-	nil,                           // 83: tureen.plugin.v1.ReadEventsResponse.OversizeEntry
-	nil,                           // 84: tureen.plugin.v1.LogLine.FieldsEntry
+	(*Confinement)(nil),           // 13: tureen.plugin.v1.Confinement
+	(*Question)(nil),              // 14: tureen.plugin.v1.Question
+	(*Option)(nil),                // 15: tureen.plugin.v1.Option
+	(*Answer)(nil),                // 16: tureen.plugin.v1.Answer
+	(*GetInfoRequest)(nil),        // 17: tureen.plugin.v1.GetInfoRequest
+	(*GetInfoResponse)(nil),       // 18: tureen.plugin.v1.GetInfoResponse
+	(*InitializeRequest)(nil),     // 19: tureen.plugin.v1.InitializeRequest
+	(*InitializeResponse)(nil),    // 20: tureen.plugin.v1.InitializeResponse
+	(*OpenSessionRequest)(nil),    // 21: tureen.plugin.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),   // 22: tureen.plugin.v1.OpenSessionResponse
+	(*CloseSessionRequest)(nil),   // 23: tureen.plugin.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),  // 24: tureen.plugin.v1.CloseSessionResponse
+	(*DrainRequest)(nil),          // 25: tureen.plugin.v1.DrainRequest
+	(*DrainResponse)(nil),         // 26: tureen.plugin.v1.DrainResponse
+	(*OpenRequest)(nil),           // 27: tureen.plugin.v1.OpenRequest
+	(*OpenResponse)(nil),          // 28: tureen.plugin.v1.OpenResponse
+	(*Section)(nil),               // 29: tureen.plugin.v1.Section
+	(*Record)(nil),                // 30: tureen.plugin.v1.Record
+	(*Mark)(nil),                  // 31: tureen.plugin.v1.Mark
+	(*ProposeRequest)(nil),        // 32: tureen.plugin.v1.ProposeRequest
+	(*ProposeResponse)(nil),       // 33: tureen.plugin.v1.ProposeResponse
+	(*Proposal)(nil),              // 34: tureen.plugin.v1.Proposal
+	(*Edit)(nil),                  // 35: tureen.plugin.v1.Edit
+	(*Span)(nil),                  // 36: tureen.plugin.v1.Span
+	(*Trim)(nil),                  // 37: tureen.plugin.v1.Trim
+	(*Replace)(nil),               // 38: tureen.plugin.v1.Replace
+	(*ListToolsRequest)(nil),      // 39: tureen.plugin.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),     // 40: tureen.plugin.v1.ListToolsResponse
+	(*ToolSpec)(nil),              // 41: tureen.plugin.v1.ToolSpec
+	(*CallToolRequest)(nil),       // 42: tureen.plugin.v1.CallToolRequest
+	(*CallToolResponse)(nil),      // 43: tureen.plugin.v1.CallToolResponse
+	(*ToolResult)(nil),            // 44: tureen.plugin.v1.ToolResult
+	(*GetSectionsRequest)(nil),    // 45: tureen.plugin.v1.GetSectionsRequest
+	(*GetSectionsResponse)(nil),   // 46: tureen.plugin.v1.GetSectionsResponse
+	(*GetContextsRequest)(nil),    // 47: tureen.plugin.v1.GetContextsRequest
+	(*RuntimeContext)(nil),        // 48: tureen.plugin.v1.RuntimeContext
+	(*GetContextsResponse)(nil),   // 49: tureen.plugin.v1.GetContextsResponse
+	(*BeforeStepRequest)(nil),     // 50: tureen.plugin.v1.BeforeStepRequest
+	(*Pending)(nil),               // 51: tureen.plugin.v1.Pending
+	(*BeforeStepResponse)(nil),    // 52: tureen.plugin.v1.BeforeStepResponse
+	(*BeforeToolRequest)(nil),     // 53: tureen.plugin.v1.BeforeToolRequest
+	(*BeforeToolResponse)(nil),    // 54: tureen.plugin.v1.BeforeToolResponse
+	(*AfterToolRequest)(nil),      // 55: tureen.plugin.v1.AfterToolRequest
+	(*Stop)(nil),                  // 56: tureen.plugin.v1.Stop
+	(*AfterToolResponse)(nil),     // 57: tureen.plugin.v1.AfterToolResponse
+	(*TurnStoppingRequest)(nil),   // 58: tureen.plugin.v1.TurnStoppingRequest
+	(*TurnStoppingResponse)(nil),  // 59: tureen.plugin.v1.TurnStoppingResponse
+	(*RequestFailedRequest)(nil),  // 60: tureen.plugin.v1.RequestFailedRequest
+	(*RequestFailedResponse)(nil), // 61: tureen.plugin.v1.RequestFailedResponse
+	(*TurnEndedRequest)(nil),      // 62: tureen.plugin.v1.TurnEndedRequest
+	(*TurnEndedResponse)(nil),     // 63: tureen.plugin.v1.TurnEndedResponse
+	(*IdleRequest)(nil),           // 64: tureen.plugin.v1.IdleRequest
+	(*IdleResponse)(nil),          // 65: tureen.plugin.v1.IdleResponse
+	(*ListCommandsRequest)(nil),   // 66: tureen.plugin.v1.ListCommandsRequest
+	(*ListCommandsResponse)(nil),  // 67: tureen.plugin.v1.ListCommandsResponse
+	(*Command)(nil),               // 68: tureen.plugin.v1.Command
+	(*RunCommandRequest)(nil),     // 69: tureen.plugin.v1.RunCommandRequest
+	(*RunCommandResponse)(nil),    // 70: tureen.plugin.v1.RunCommandResponse
+	(*AttachRequest)(nil),         // 71: tureen.plugin.v1.AttachRequest
+	(*Notice)(nil),                // 72: tureen.plugin.v1.Notice
+	(*Hello)(nil),                 // 73: tureen.plugin.v1.Hello
+	(*ShuttingDown)(nil),          // 74: tureen.plugin.v1.ShuttingDown
+	(*ReadEventsRequest)(nil),     // 75: tureen.plugin.v1.ReadEventsRequest
+	(*ReadEventsResponse)(nil),    // 76: tureen.plugin.v1.ReadEventsResponse
+	(*ReadPartRequest)(nil),       // 77: tureen.plugin.v1.ReadPartRequest
+	(*ReadPartResponse)(nil),      // 78: tureen.plugin.v1.ReadPartResponse
+	(*ReadOutlineRequest)(nil),    // 79: tureen.plugin.v1.ReadOutlineRequest
+	(*ReadOutlineResponse)(nil),   // 80: tureen.plugin.v1.ReadOutlineResponse
+	(*GetMeterRequest)(nil),       // 81: tureen.plugin.v1.GetMeterRequest
+	(*GetMeterResponse)(nil),      // 82: tureen.plugin.v1.GetMeterResponse
+	(*SteerRequest)(nil),          // 83: tureen.plugin.v1.SteerRequest
+	(*SteerResponse)(nil),         // 84: tureen.plugin.v1.SteerResponse
+	(*AskRequest)(nil),            // 85: tureen.plugin.v1.AskRequest
+	(*AskResponse)(nil),           // 86: tureen.plugin.v1.AskResponse
+	(*Child)(nil),                 // 87: tureen.plugin.v1.Child
+	(*SpawnRequest)(nil),          // 88: tureen.plugin.v1.SpawnRequest
+	(*SpawnResponse)(nil),         // 89: tureen.plugin.v1.SpawnResponse
+	(*ListChildrenRequest)(nil),   // 90: tureen.plugin.v1.ListChildrenRequest
+	(*ListChildrenResponse)(nil),  // 91: tureen.plugin.v1.ListChildrenResponse
+	(*TellRequest)(nil),           // 92: tureen.plugin.v1.TellRequest
+	(*TellResponse)(nil),          // 93: tureen.plugin.v1.TellResponse
+	(*InterruptRequest)(nil),      // 94: tureen.plugin.v1.InterruptRequest
+	(*InterruptResponse)(nil),     // 95: tureen.plugin.v1.InterruptResponse
+	(*GenerateRequest)(nil),       // 96: tureen.plugin.v1.GenerateRequest
+	(*GenerateResponse)(nil),      // 97: tureen.plugin.v1.GenerateResponse
+	(*Generated)(nil),             // 98: tureen.plugin.v1.Generated
+	(*PutRecordRequest)(nil),      // 99: tureen.plugin.v1.PutRecordRequest
+	(*PutRecordResponse)(nil),     // 100: tureen.plugin.v1.PutRecordResponse
+	(*LogRequest)(nil),            // 101: tureen.plugin.v1.LogRequest
+	(*LogLine)(nil),               // 102: tureen.plugin.v1.LogLine
+	(*LogResponse)(nil),           // 103: tureen.plugin.v1.LogResponse
+	nil,                           // 104: tureen.plugin.v1.InitializeRequest.SecretsEntry
+	nil,                           // 105: tureen.plugin.v1.ReadEventsResponse.OversizeEntry
+	nil,                           // 106: tureen.plugin.v1.LogLine.FieldsEntry
 }
 var file_tureen_plugin_v1_plugin_proto_depIdxs = []int32{
-	11, // 0: tureen.plugin.v1.SessionInfo.budget:type_name -> tureen.plugin.v1.Budget
-	0,  // 1: tureen.plugin.v1.GetInfoResponse.roles:type_name -> tureen.plugin.v1.Role
-	82, // 2: tureen.plugin.v1.InitializeRequest.secrets:type_name -> tureen.plugin.v1.InitializeRequest.SecretsEntry
-	6,  // 3: tureen.plugin.v1.InitializeResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 4: tureen.plugin.v1.OpenSessionRequest.context:type_name -> tureen.plugin.v1.CallContext
-	12, // 5: tureen.plugin.v1.OpenSessionRequest.session:type_name -> tureen.plugin.v1.SessionInfo
-	6,  // 6: tureen.plugin.v1.OpenSessionResponse.error:type_name -> tureen.plugin.v1.PluginError
-	6,  // 7: tureen.plugin.v1.CloseSessionResponse.error:type_name -> tureen.plugin.v1.PluginError
-	6,  // 8: tureen.plugin.v1.DrainResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 9: tureen.plugin.v1.OpenRequest.context:type_name -> tureen.plugin.v1.CallContext
-	12, // 10: tureen.plugin.v1.OpenRequest.session:type_name -> tureen.plugin.v1.SessionInfo
-	6,  // 11: tureen.plugin.v1.OpenResponse.error:type_name -> tureen.plugin.v1.PluginError
-	25, // 12: tureen.plugin.v1.OpenResponse.sections:type_name -> tureen.plugin.v1.Section
-	26, // 13: tureen.plugin.v1.OpenResponse.records:type_name -> tureen.plugin.v1.Record
-	27, // 14: tureen.plugin.v1.OpenResponse.marks:type_name -> tureen.plugin.v1.Mark
-	5,  // 15: tureen.plugin.v1.ProposeRequest.context:type_name -> tureen.plugin.v1.CallContext
-	1,  // 16: tureen.plugin.v1.ProposeRequest.trigger:type_name -> tureen.plugin.v1.Trigger
-	11, // 17: tureen.plugin.v1.ProposeRequest.budget:type_name -> tureen.plugin.v1.Budget
-	8,  // 18: tureen.plugin.v1.ProposeRequest.outline:type_name -> tureen.plugin.v1.Node
-	30, // 19: tureen.plugin.v1.ProposeResponse.proposal:type_name -> tureen.plugin.v1.Proposal
-	6,  // 20: tureen.plugin.v1.ProposeResponse.error:type_name -> tureen.plugin.v1.PluginError
-	2,  // 21: tureen.plugin.v1.Proposal.kind:type_name -> tureen.plugin.v1.ProposalKind
-	31, // 22: tureen.plugin.v1.Proposal.edits:type_name -> tureen.plugin.v1.Edit
-	25, // 23: tureen.plugin.v1.Proposal.sections:type_name -> tureen.plugin.v1.Section
-	27, // 24: tureen.plugin.v1.Proposal.marks:type_name -> tureen.plugin.v1.Mark
-	26, // 25: tureen.plugin.v1.Proposal.records:type_name -> tureen.plugin.v1.Record
-	33, // 26: tureen.plugin.v1.Edit.trim:type_name -> tureen.plugin.v1.Trim
-	32, // 27: tureen.plugin.v1.Edit.drop:type_name -> tureen.plugin.v1.Span
-	34, // 28: tureen.plugin.v1.Edit.replace:type_name -> tureen.plugin.v1.Replace
-	32, // 29: tureen.plugin.v1.Replace.span:type_name -> tureen.plugin.v1.Span
-	9,  // 30: tureen.plugin.v1.Replace.messages:type_name -> tureen.plugin.v1.Message
-	5,  // 31: tureen.plugin.v1.ListToolsRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 32: tureen.plugin.v1.ListToolsResponse.error:type_name -> tureen.plugin.v1.PluginError
-	37, // 33: tureen.plugin.v1.ListToolsResponse.tools:type_name -> tureen.plugin.v1.ToolSpec
-	3,  // 34: tureen.plugin.v1.ToolSpec.concurrency:type_name -> tureen.plugin.v1.Concurrency
-	5,  // 35: tureen.plugin.v1.CallToolRequest.context:type_name -> tureen.plugin.v1.CallContext
-	40, // 36: tureen.plugin.v1.CallToolResponse.result:type_name -> tureen.plugin.v1.ToolResult
-	6,  // 37: tureen.plugin.v1.CallToolResponse.error:type_name -> tureen.plugin.v1.PluginError
-	4,  // 38: tureen.plugin.v1.ToolResult.effects:type_name -> tureen.plugin.v1.Effect
-	5,  // 39: tureen.plugin.v1.GetSectionsRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 40: tureen.plugin.v1.GetSectionsResponse.error:type_name -> tureen.plugin.v1.PluginError
-	25, // 41: tureen.plugin.v1.GetSectionsResponse.sections:type_name -> tureen.plugin.v1.Section
-	5,  // 42: tureen.plugin.v1.GetContextsRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 43: tureen.plugin.v1.GetContextsResponse.error:type_name -> tureen.plugin.v1.PluginError
-	44, // 44: tureen.plugin.v1.GetContextsResponse.contexts:type_name -> tureen.plugin.v1.RuntimeContext
-	5,  // 45: tureen.plugin.v1.BeforeStepRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 46: tureen.plugin.v1.BeforeStepResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 47: tureen.plugin.v1.BeforeToolRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 48: tureen.plugin.v1.BeforeToolResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 49: tureen.plugin.v1.AfterToolRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 50: tureen.plugin.v1.AfterToolResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 51: tureen.plugin.v1.TurnStoppingRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 52: tureen.plugin.v1.TurnStoppingResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 53: tureen.plugin.v1.RequestFailedRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 54: tureen.plugin.v1.RequestFailedResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 55: tureen.plugin.v1.TurnEndedRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 56: tureen.plugin.v1.TurnEndedResponse.error:type_name -> tureen.plugin.v1.PluginError
-	5,  // 57: tureen.plugin.v1.IdleRequest.context:type_name -> tureen.plugin.v1.CallContext
-	6,  // 58: tureen.plugin.v1.IdleResponse.error:type_name -> tureen.plugin.v1.PluginError
-	62, // 59: tureen.plugin.v1.Notice.hello:type_name -> tureen.plugin.v1.Hello
-	63, // 60: tureen.plugin.v1.Notice.shutting_down:type_name -> tureen.plugin.v1.ShuttingDown
-	7,  // 61: tureen.plugin.v1.ReadEventsResponse.events:type_name -> tureen.plugin.v1.Event
-	83, // 62: tureen.plugin.v1.ReadEventsResponse.oversize:type_name -> tureen.plugin.v1.ReadEventsResponse.OversizeEntry
-	8,  // 63: tureen.plugin.v1.ReadOutlineResponse.nodes:type_name -> tureen.plugin.v1.Node
-	9,  // 64: tureen.plugin.v1.GenerateRequest.append:type_name -> tureen.plugin.v1.Message
-	76, // 65: tureen.plugin.v1.GenerateResponse.answer:type_name -> tureen.plugin.v1.Generated
-	6,  // 66: tureen.plugin.v1.GenerateResponse.error:type_name -> tureen.plugin.v1.PluginError
-	10, // 67: tureen.plugin.v1.Generated.usage:type_name -> tureen.plugin.v1.Usage
-	26, // 68: tureen.plugin.v1.PutRecordRequest.record:type_name -> tureen.plugin.v1.Record
-	80, // 69: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
-	84, // 70: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
-	13, // 71: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
-	15, // 72: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
-	17, // 73: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
-	19, // 74: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
-	21, // 75: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
-	23, // 76: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
-	28, // 77: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
-	35, // 78: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
-	38, // 79: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
-	41, // 80: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
-	43, // 81: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
-	46, // 82: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
-	48, // 83: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
-	50, // 84: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
-	52, // 85: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
-	54, // 86: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
-	56, // 87: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
-	58, // 88: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
-	60, // 89: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
-	64, // 90: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
-	66, // 91: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
-	68, // 92: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
-	70, // 93: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
-	72, // 94: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
-	74, // 95: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
-	77, // 96: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
-	79, // 97: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
-	14, // 98: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
-	16, // 99: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
-	18, // 100: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
-	20, // 101: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
-	22, // 102: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
-	24, // 103: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
-	29, // 104: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
-	36, // 105: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
-	39, // 106: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
-	42, // 107: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
-	45, // 108: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
-	47, // 109: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
-	49, // 110: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
-	51, // 111: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
-	53, // 112: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
-	55, // 113: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
-	57, // 114: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
-	59, // 115: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
-	61, // 116: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
-	65, // 117: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
-	67, // 118: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
-	69, // 119: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
-	71, // 120: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
-	73, // 121: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
-	75, // 122: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
-	78, // 123: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
-	81, // 124: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
-	98, // [98:125] is the sub-list for method output_type
-	71, // [71:98] is the sub-list for method input_type
-	71, // [71:71] is the sub-list for extension type_name
-	71, // [71:71] is the sub-list for extension extendee
-	0,  // [0:71] is the sub-list for field type_name
+	11,  // 0: tureen.plugin.v1.SessionInfo.budget:type_name -> tureen.plugin.v1.Budget
+	15,  // 1: tureen.plugin.v1.Question.options:type_name -> tureen.plugin.v1.Option
+	0,   // 2: tureen.plugin.v1.GetInfoResponse.roles:type_name -> tureen.plugin.v1.Role
+	104, // 3: tureen.plugin.v1.InitializeRequest.secrets:type_name -> tureen.plugin.v1.InitializeRequest.SecretsEntry
+	6,   // 4: tureen.plugin.v1.InitializeResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 5: tureen.plugin.v1.OpenSessionRequest.context:type_name -> tureen.plugin.v1.CallContext
+	12,  // 6: tureen.plugin.v1.OpenSessionRequest.session:type_name -> tureen.plugin.v1.SessionInfo
+	6,   // 7: tureen.plugin.v1.OpenSessionResponse.error:type_name -> tureen.plugin.v1.PluginError
+	6,   // 8: tureen.plugin.v1.CloseSessionResponse.error:type_name -> tureen.plugin.v1.PluginError
+	6,   // 9: tureen.plugin.v1.DrainResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 10: tureen.plugin.v1.OpenRequest.context:type_name -> tureen.plugin.v1.CallContext
+	12,  // 11: tureen.plugin.v1.OpenRequest.session:type_name -> tureen.plugin.v1.SessionInfo
+	6,   // 12: tureen.plugin.v1.OpenResponse.error:type_name -> tureen.plugin.v1.PluginError
+	29,  // 13: tureen.plugin.v1.OpenResponse.sections:type_name -> tureen.plugin.v1.Section
+	30,  // 14: tureen.plugin.v1.OpenResponse.records:type_name -> tureen.plugin.v1.Record
+	31,  // 15: tureen.plugin.v1.OpenResponse.marks:type_name -> tureen.plugin.v1.Mark
+	5,   // 16: tureen.plugin.v1.ProposeRequest.context:type_name -> tureen.plugin.v1.CallContext
+	1,   // 17: tureen.plugin.v1.ProposeRequest.trigger:type_name -> tureen.plugin.v1.Trigger
+	11,  // 18: tureen.plugin.v1.ProposeRequest.budget:type_name -> tureen.plugin.v1.Budget
+	8,   // 19: tureen.plugin.v1.ProposeRequest.outline:type_name -> tureen.plugin.v1.Node
+	34,  // 20: tureen.plugin.v1.ProposeResponse.proposal:type_name -> tureen.plugin.v1.Proposal
+	6,   // 21: tureen.plugin.v1.ProposeResponse.error:type_name -> tureen.plugin.v1.PluginError
+	2,   // 22: tureen.plugin.v1.Proposal.kind:type_name -> tureen.plugin.v1.ProposalKind
+	35,  // 23: tureen.plugin.v1.Proposal.edits:type_name -> tureen.plugin.v1.Edit
+	29,  // 24: tureen.plugin.v1.Proposal.sections:type_name -> tureen.plugin.v1.Section
+	31,  // 25: tureen.plugin.v1.Proposal.marks:type_name -> tureen.plugin.v1.Mark
+	30,  // 26: tureen.plugin.v1.Proposal.records:type_name -> tureen.plugin.v1.Record
+	37,  // 27: tureen.plugin.v1.Edit.trim:type_name -> tureen.plugin.v1.Trim
+	36,  // 28: tureen.plugin.v1.Edit.drop:type_name -> tureen.plugin.v1.Span
+	38,  // 29: tureen.plugin.v1.Edit.replace:type_name -> tureen.plugin.v1.Replace
+	36,  // 30: tureen.plugin.v1.Replace.span:type_name -> tureen.plugin.v1.Span
+	9,   // 31: tureen.plugin.v1.Replace.messages:type_name -> tureen.plugin.v1.Message
+	5,   // 32: tureen.plugin.v1.ListToolsRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 33: tureen.plugin.v1.ListToolsResponse.error:type_name -> tureen.plugin.v1.PluginError
+	41,  // 34: tureen.plugin.v1.ListToolsResponse.tools:type_name -> tureen.plugin.v1.ToolSpec
+	3,   // 35: tureen.plugin.v1.ToolSpec.concurrency:type_name -> tureen.plugin.v1.Concurrency
+	5,   // 36: tureen.plugin.v1.CallToolRequest.context:type_name -> tureen.plugin.v1.CallContext
+	13,  // 37: tureen.plugin.v1.CallToolRequest.confinement:type_name -> tureen.plugin.v1.Confinement
+	44,  // 38: tureen.plugin.v1.CallToolResponse.result:type_name -> tureen.plugin.v1.ToolResult
+	6,   // 39: tureen.plugin.v1.CallToolResponse.error:type_name -> tureen.plugin.v1.PluginError
+	4,   // 40: tureen.plugin.v1.ToolResult.effects:type_name -> tureen.plugin.v1.Effect
+	5,   // 41: tureen.plugin.v1.GetSectionsRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 42: tureen.plugin.v1.GetSectionsResponse.error:type_name -> tureen.plugin.v1.PluginError
+	29,  // 43: tureen.plugin.v1.GetSectionsResponse.sections:type_name -> tureen.plugin.v1.Section
+	5,   // 44: tureen.plugin.v1.GetContextsRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 45: tureen.plugin.v1.GetContextsResponse.error:type_name -> tureen.plugin.v1.PluginError
+	48,  // 46: tureen.plugin.v1.GetContextsResponse.contexts:type_name -> tureen.plugin.v1.RuntimeContext
+	5,   // 47: tureen.plugin.v1.BeforeStepRequest.context:type_name -> tureen.plugin.v1.CallContext
+	51,  // 48: tureen.plugin.v1.BeforeStepRequest.pending:type_name -> tureen.plugin.v1.Pending
+	6,   // 49: tureen.plugin.v1.BeforeStepResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 50: tureen.plugin.v1.BeforeToolRequest.context:type_name -> tureen.plugin.v1.CallContext
+	16,  // 51: tureen.plugin.v1.BeforeToolRequest.answer:type_name -> tureen.plugin.v1.Answer
+	6,   // 52: tureen.plugin.v1.BeforeToolResponse.error:type_name -> tureen.plugin.v1.PluginError
+	14,  // 53: tureen.plugin.v1.BeforeToolResponse.ask:type_name -> tureen.plugin.v1.Question
+	13,  // 54: tureen.plugin.v1.BeforeToolResponse.confinement:type_name -> tureen.plugin.v1.Confinement
+	5,   // 55: tureen.plugin.v1.AfterToolRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 56: tureen.plugin.v1.AfterToolResponse.error:type_name -> tureen.plugin.v1.PluginError
+	56,  // 57: tureen.plugin.v1.AfterToolResponse.stop:type_name -> tureen.plugin.v1.Stop
+	5,   // 58: tureen.plugin.v1.TurnStoppingRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 59: tureen.plugin.v1.TurnStoppingResponse.error:type_name -> tureen.plugin.v1.PluginError
+	56,  // 60: tureen.plugin.v1.TurnStoppingResponse.stop:type_name -> tureen.plugin.v1.Stop
+	5,   // 61: tureen.plugin.v1.RequestFailedRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 62: tureen.plugin.v1.RequestFailedResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 63: tureen.plugin.v1.TurnEndedRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 64: tureen.plugin.v1.TurnEndedResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 65: tureen.plugin.v1.IdleRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 66: tureen.plugin.v1.IdleResponse.error:type_name -> tureen.plugin.v1.PluginError
+	5,   // 67: tureen.plugin.v1.ListCommandsRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 68: tureen.plugin.v1.ListCommandsResponse.error:type_name -> tureen.plugin.v1.PluginError
+	68,  // 69: tureen.plugin.v1.ListCommandsResponse.commands:type_name -> tureen.plugin.v1.Command
+	5,   // 70: tureen.plugin.v1.RunCommandRequest.context:type_name -> tureen.plugin.v1.CallContext
+	6,   // 71: tureen.plugin.v1.RunCommandResponse.error:type_name -> tureen.plugin.v1.PluginError
+	73,  // 72: tureen.plugin.v1.Notice.hello:type_name -> tureen.plugin.v1.Hello
+	74,  // 73: tureen.plugin.v1.Notice.shutting_down:type_name -> tureen.plugin.v1.ShuttingDown
+	7,   // 74: tureen.plugin.v1.ReadEventsResponse.events:type_name -> tureen.plugin.v1.Event
+	105, // 75: tureen.plugin.v1.ReadEventsResponse.oversize:type_name -> tureen.plugin.v1.ReadEventsResponse.OversizeEntry
+	8,   // 76: tureen.plugin.v1.ReadOutlineResponse.nodes:type_name -> tureen.plugin.v1.Node
+	14,  // 77: tureen.plugin.v1.AskRequest.question:type_name -> tureen.plugin.v1.Question
+	16,  // 78: tureen.plugin.v1.AskResponse.answer:type_name -> tureen.plugin.v1.Answer
+	6,   // 79: tureen.plugin.v1.SpawnResponse.error:type_name -> tureen.plugin.v1.PluginError
+	87,  // 80: tureen.plugin.v1.SpawnResponse.child:type_name -> tureen.plugin.v1.Child
+	6,   // 81: tureen.plugin.v1.ListChildrenResponse.error:type_name -> tureen.plugin.v1.PluginError
+	87,  // 82: tureen.plugin.v1.ListChildrenResponse.children:type_name -> tureen.plugin.v1.Child
+	6,   // 83: tureen.plugin.v1.TellResponse.error:type_name -> tureen.plugin.v1.PluginError
+	6,   // 84: tureen.plugin.v1.InterruptResponse.error:type_name -> tureen.plugin.v1.PluginError
+	9,   // 85: tureen.plugin.v1.GenerateRequest.append:type_name -> tureen.plugin.v1.Message
+	98,  // 86: tureen.plugin.v1.GenerateResponse.answer:type_name -> tureen.plugin.v1.Generated
+	6,   // 87: tureen.plugin.v1.GenerateResponse.error:type_name -> tureen.plugin.v1.PluginError
+	10,  // 88: tureen.plugin.v1.Generated.usage:type_name -> tureen.plugin.v1.Usage
+	30,  // 89: tureen.plugin.v1.PutRecordRequest.record:type_name -> tureen.plugin.v1.Record
+	102, // 90: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
+	106, // 91: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
+	17,  // 92: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
+	19,  // 93: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
+	21,  // 94: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
+	23,  // 95: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
+	25,  // 96: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
+	27,  // 97: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
+	32,  // 98: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
+	39,  // 99: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
+	42,  // 100: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
+	45,  // 101: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
+	47,  // 102: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
+	50,  // 103: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
+	53,  // 104: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
+	55,  // 105: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
+	58,  // 106: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
+	60,  // 107: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
+	62,  // 108: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
+	64,  // 109: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
+	66,  // 110: tureen.plugin.v1.Commands.ListCommands:input_type -> tureen.plugin.v1.ListCommandsRequest
+	69,  // 111: tureen.plugin.v1.Commands.RunCommand:input_type -> tureen.plugin.v1.RunCommandRequest
+	71,  // 112: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
+	75,  // 113: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
+	77,  // 114: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
+	79,  // 115: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
+	81,  // 116: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
+	83,  // 117: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
+	85,  // 118: tureen.plugin.v1.User.Ask:input_type -> tureen.plugin.v1.AskRequest
+	88,  // 119: tureen.plugin.v1.Children.Spawn:input_type -> tureen.plugin.v1.SpawnRequest
+	90,  // 120: tureen.plugin.v1.Children.ListChildren:input_type -> tureen.plugin.v1.ListChildrenRequest
+	92,  // 121: tureen.plugin.v1.Children.Tell:input_type -> tureen.plugin.v1.TellRequest
+	94,  // 122: tureen.plugin.v1.Children.Interrupt:input_type -> tureen.plugin.v1.InterruptRequest
+	96,  // 123: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
+	99,  // 124: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
+	101, // 125: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
+	18,  // 126: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
+	20,  // 127: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
+	22,  // 128: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
+	24,  // 129: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
+	26,  // 130: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
+	28,  // 131: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
+	33,  // 132: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
+	40,  // 133: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
+	43,  // 134: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
+	46,  // 135: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
+	49,  // 136: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
+	52,  // 137: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
+	54,  // 138: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
+	57,  // 139: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
+	59,  // 140: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
+	61,  // 141: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
+	63,  // 142: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
+	65,  // 143: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
+	67,  // 144: tureen.plugin.v1.Commands.ListCommands:output_type -> tureen.plugin.v1.ListCommandsResponse
+	70,  // 145: tureen.plugin.v1.Commands.RunCommand:output_type -> tureen.plugin.v1.RunCommandResponse
+	72,  // 146: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
+	76,  // 147: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
+	78,  // 148: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
+	80,  // 149: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
+	82,  // 150: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
+	84,  // 151: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
+	86,  // 152: tureen.plugin.v1.User.Ask:output_type -> tureen.plugin.v1.AskResponse
+	89,  // 153: tureen.plugin.v1.Children.Spawn:output_type -> tureen.plugin.v1.SpawnResponse
+	91,  // 154: tureen.plugin.v1.Children.ListChildren:output_type -> tureen.plugin.v1.ListChildrenResponse
+	93,  // 155: tureen.plugin.v1.Children.Tell:output_type -> tureen.plugin.v1.TellResponse
+	95,  // 156: tureen.plugin.v1.Children.Interrupt:output_type -> tureen.plugin.v1.InterruptResponse
+	97,  // 157: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
+	100, // 158: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
+	103, // 159: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
+	126, // [126:160] is the sub-list for method output_type
+	92,  // [92:126] is the sub-list for method input_type
+	92,  // [92:92] is the sub-list for extension type_name
+	92,  // [92:92] is the sub-list for extension extendee
+	0,   // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_tureen_plugin_v1_plugin_proto_init() }
@@ -6033,27 +7619,27 @@ func file_tureen_plugin_v1_plugin_proto_init() {
 	if File_tureen_plugin_v1_plugin_proto != nil {
 		return
 	}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[24].OneofWrappers = []any{
+	file_tureen_plugin_v1_plugin_proto_msgTypes[28].OneofWrappers = []any{
 		(*ProposeResponse_Progress)(nil),
 		(*ProposeResponse_Proposal)(nil),
 		(*ProposeResponse_Error)(nil),
 	}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[26].OneofWrappers = []any{
+	file_tureen_plugin_v1_plugin_proto_msgTypes[30].OneofWrappers = []any{
 		(*Edit_Trim)(nil),
 		(*Edit_Drop)(nil),
 		(*Edit_Replace)(nil),
 	}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[34].OneofWrappers = []any{
+	file_tureen_plugin_v1_plugin_proto_msgTypes[38].OneofWrappers = []any{
 		(*CallToolResponse_Progress)(nil),
 		(*CallToolResponse_Result)(nil),
 		(*CallToolResponse_Error)(nil),
 	}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[46].OneofWrappers = []any{}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[56].OneofWrappers = []any{
+	file_tureen_plugin_v1_plugin_proto_msgTypes[52].OneofWrappers = []any{}
+	file_tureen_plugin_v1_plugin_proto_msgTypes[67].OneofWrappers = []any{
 		(*Notice_Hello)(nil),
 		(*Notice_ShuttingDown)(nil),
 	}
-	file_tureen_plugin_v1_plugin_proto_msgTypes[70].OneofWrappers = []any{
+	file_tureen_plugin_v1_plugin_proto_msgTypes[92].OneofWrappers = []any{
 		(*GenerateResponse_Delta)(nil),
 		(*GenerateResponse_Answer)(nil),
 		(*GenerateResponse_Error)(nil),
@@ -6064,9 +7650,9 @@ func file_tureen_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tureen_plugin_v1_plugin_proto_rawDesc), len(file_tureen_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   80,
+			NumMessages:   102,
 			NumExtensions: 0,
-			NumServices:   10,
+			NumServices:   13,
 		},
 		GoTypes:           file_tureen_plugin_v1_plugin_proto_goTypes,
 		DependencyIndexes: file_tureen_plugin_v1_plugin_proto_depIdxs,

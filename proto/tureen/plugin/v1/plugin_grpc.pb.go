@@ -1076,6 +1076,150 @@ var Hooks_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
+	Commands_ListCommands_FullMethodName = "/tureen.plugin.v1.Commands/ListCommands"
+	Commands_RunCommand_FullMethodName   = "/tureen.plugin.v1.Commands/RunCommand"
+)
+
+// CommandsClient is the client API for Commands service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Commands are what a person may type behind a slash. The model does not see them.
+type CommandsClient interface {
+	ListCommands(ctx context.Context, in *ListCommandsRequest, opts ...grpc.CallOption) (*ListCommandsResponse, error)
+	RunCommand(ctx context.Context, in *RunCommandRequest, opts ...grpc.CallOption) (*RunCommandResponse, error)
+}
+
+type commandsClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewCommandsClient(cc grpc.ClientConnInterface) CommandsClient {
+	return &commandsClient{cc}
+}
+
+func (c *commandsClient) ListCommands(ctx context.Context, in *ListCommandsRequest, opts ...grpc.CallOption) (*ListCommandsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCommandsResponse)
+	err := c.cc.Invoke(ctx, Commands_ListCommands_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *commandsClient) RunCommand(ctx context.Context, in *RunCommandRequest, opts ...grpc.CallOption) (*RunCommandResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RunCommandResponse)
+	err := c.cc.Invoke(ctx, Commands_RunCommand_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// CommandsServer is the server API for Commands service.
+// All implementations must embed UnimplementedCommandsServer
+// for forward compatibility.
+//
+// Commands are what a person may type behind a slash. The model does not see them.
+type CommandsServer interface {
+	ListCommands(context.Context, *ListCommandsRequest) (*ListCommandsResponse, error)
+	RunCommand(context.Context, *RunCommandRequest) (*RunCommandResponse, error)
+	mustEmbedUnimplementedCommandsServer()
+}
+
+// UnimplementedCommandsServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedCommandsServer struct{}
+
+func (UnimplementedCommandsServer) ListCommands(context.Context, *ListCommandsRequest) (*ListCommandsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCommands not implemented")
+}
+func (UnimplementedCommandsServer) RunCommand(context.Context, *RunCommandRequest) (*RunCommandResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RunCommand not implemented")
+}
+func (UnimplementedCommandsServer) mustEmbedUnimplementedCommandsServer() {}
+func (UnimplementedCommandsServer) testEmbeddedByValue()                  {}
+
+// UnsafeCommandsServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to CommandsServer will
+// result in compilation errors.
+type UnsafeCommandsServer interface {
+	mustEmbedUnimplementedCommandsServer()
+}
+
+func RegisterCommandsServer(s grpc.ServiceRegistrar, srv CommandsServer) {
+	// If the following call panics, it indicates UnimplementedCommandsServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Commands_ServiceDesc, srv)
+}
+
+func _Commands_ListCommands_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCommandsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CommandsServer).ListCommands(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Commands_ListCommands_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CommandsServer).ListCommands(ctx, req.(*ListCommandsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Commands_RunCommand_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RunCommandRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CommandsServer).RunCommand(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Commands_RunCommand_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CommandsServer).RunCommand(ctx, req.(*RunCommandRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Commands_ServiceDesc is the grpc.ServiceDesc for Commands service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Commands_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "tureen.plugin.v1.Commands",
+	HandlerType: (*CommandsServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListCommands",
+			Handler:    _Commands_ListCommands_Handler,
+		},
+		{
+			MethodName: "RunCommand",
+			Handler:    _Commands_RunCommand_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "tureen/plugin/v1/plugin.proto",
+}
+
+const (
 	Control_Attach_FullMethodName = "/tureen.plugin.v1.Control/Attach"
 )
 
@@ -1442,6 +1586,342 @@ var Session_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Steer",
 			Handler:    _Session_Steer_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "tureen/plugin/v1/plugin.proto",
+}
+
+const (
+	User_Ask_FullMethodName = "/tureen.plugin.v1.User/Ask"
+)
+
+// UserClient is the client API for User service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// User reaches the person. Capability user.ask.
+type UserClient interface {
+	// Ask waits for the answer, at most for timeout_ms. Where that ends first the
+	// outcome is pending, and a later answer becomes a message of the session.
+	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error)
+}
+
+type userClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewUserClient(cc grpc.ClientConnInterface) UserClient {
+	return &userClient{cc}
+}
+
+func (c *userClient) Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AskResponse)
+	err := c.cc.Invoke(ctx, User_Ask_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// UserServer is the server API for User service.
+// All implementations must embed UnimplementedUserServer
+// for forward compatibility.
+//
+// User reaches the person. Capability user.ask.
+type UserServer interface {
+	// Ask waits for the answer, at most for timeout_ms. Where that ends first the
+	// outcome is pending, and a later answer becomes a message of the session.
+	Ask(context.Context, *AskRequest) (*AskResponse, error)
+	mustEmbedUnimplementedUserServer()
+}
+
+// UnimplementedUserServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedUserServer struct{}
+
+func (UnimplementedUserServer) Ask(context.Context, *AskRequest) (*AskResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Ask not implemented")
+}
+func (UnimplementedUserServer) mustEmbedUnimplementedUserServer() {}
+func (UnimplementedUserServer) testEmbeddedByValue()              {}
+
+// UnsafeUserServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to UserServer will
+// result in compilation errors.
+type UnsafeUserServer interface {
+	mustEmbedUnimplementedUserServer()
+}
+
+func RegisterUserServer(s grpc.ServiceRegistrar, srv UserServer) {
+	// If the following call panics, it indicates UnimplementedUserServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&User_ServiceDesc, srv)
+}
+
+func _User_Ask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AskRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(UserServer).Ask(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: User_Ask_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(UserServer).Ask(ctx, req.(*AskRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// User_ServiceDesc is the grpc.ServiceDesc for User service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var User_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "tureen.plugin.v1.User",
+	HandlerType: (*UserServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Ask",
+			Handler:    _User_Ask_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "tureen/plugin/v1/plugin.proto",
+}
+
+const (
+	Children_Spawn_FullMethodName        = "/tureen.plugin.v1.Children/Spawn"
+	Children_ListChildren_FullMethodName = "/tureen.plugin.v1.Children/ListChildren"
+	Children_Tell_FullMethodName         = "/tureen.plugin.v1.Children/Tell"
+	Children_Interrupt_FullMethodName    = "/tureen.plugin.v1.Children/Interrupt"
+)
+
+// ChildrenClient is the client API for Children service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+//
+// Children are the subagents of a session. Capability session.spawn.
+type ChildrenClient interface {
+	// Spawn begins a subagent and returns at once. What it came to is queued as a
+	// message of the parent, and wakes it.
+	Spawn(ctx context.Context, in *SpawnRequest, opts ...grpc.CallOption) (*SpawnResponse, error)
+	ListChildren(ctx context.Context, in *ListChildrenRequest, opts ...grpc.CallOption) (*ListChildrenResponse, error)
+	// Tell queues a message to a child or to the parent, and wakes it.
+	Tell(ctx context.Context, in *TellRequest, opts ...grpc.CallOption) (*TellResponse, error)
+	Interrupt(ctx context.Context, in *InterruptRequest, opts ...grpc.CallOption) (*InterruptResponse, error)
+}
+
+type childrenClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewChildrenClient(cc grpc.ClientConnInterface) ChildrenClient {
+	return &childrenClient{cc}
+}
+
+func (c *childrenClient) Spawn(ctx context.Context, in *SpawnRequest, opts ...grpc.CallOption) (*SpawnResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SpawnResponse)
+	err := c.cc.Invoke(ctx, Children_Spawn_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *childrenClient) ListChildren(ctx context.Context, in *ListChildrenRequest, opts ...grpc.CallOption) (*ListChildrenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListChildrenResponse)
+	err := c.cc.Invoke(ctx, Children_ListChildren_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *childrenClient) Tell(ctx context.Context, in *TellRequest, opts ...grpc.CallOption) (*TellResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TellResponse)
+	err := c.cc.Invoke(ctx, Children_Tell_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *childrenClient) Interrupt(ctx context.Context, in *InterruptRequest, opts ...grpc.CallOption) (*InterruptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(InterruptResponse)
+	err := c.cc.Invoke(ctx, Children_Interrupt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// ChildrenServer is the server API for Children service.
+// All implementations must embed UnimplementedChildrenServer
+// for forward compatibility.
+//
+// Children are the subagents of a session. Capability session.spawn.
+type ChildrenServer interface {
+	// Spawn begins a subagent and returns at once. What it came to is queued as a
+	// message of the parent, and wakes it.
+	Spawn(context.Context, *SpawnRequest) (*SpawnResponse, error)
+	ListChildren(context.Context, *ListChildrenRequest) (*ListChildrenResponse, error)
+	// Tell queues a message to a child or to the parent, and wakes it.
+	Tell(context.Context, *TellRequest) (*TellResponse, error)
+	Interrupt(context.Context, *InterruptRequest) (*InterruptResponse, error)
+	mustEmbedUnimplementedChildrenServer()
+}
+
+// UnimplementedChildrenServer must be embedded to have
+// forward compatible implementations.
+//
+// NOTE: this should be embedded by value instead of pointer to avoid a nil
+// pointer dereference when methods are called.
+type UnimplementedChildrenServer struct{}
+
+func (UnimplementedChildrenServer) Spawn(context.Context, *SpawnRequest) (*SpawnResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Spawn not implemented")
+}
+func (UnimplementedChildrenServer) ListChildren(context.Context, *ListChildrenRequest) (*ListChildrenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListChildren not implemented")
+}
+func (UnimplementedChildrenServer) Tell(context.Context, *TellRequest) (*TellResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Tell not implemented")
+}
+func (UnimplementedChildrenServer) Interrupt(context.Context, *InterruptRequest) (*InterruptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Interrupt not implemented")
+}
+func (UnimplementedChildrenServer) mustEmbedUnimplementedChildrenServer() {}
+func (UnimplementedChildrenServer) testEmbeddedByValue()                  {}
+
+// UnsafeChildrenServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to ChildrenServer will
+// result in compilation errors.
+type UnsafeChildrenServer interface {
+	mustEmbedUnimplementedChildrenServer()
+}
+
+func RegisterChildrenServer(s grpc.ServiceRegistrar, srv ChildrenServer) {
+	// If the following call panics, it indicates UnimplementedChildrenServer was
+	// embedded by pointer and is nil.  This will cause panics if an
+	// unimplemented method is ever invoked, so we test this at initialization
+	// time to prevent it from happening at runtime later due to I/O.
+	if t, ok := srv.(interface{ testEmbeddedByValue() }); ok {
+		t.testEmbeddedByValue()
+	}
+	s.RegisterService(&Children_ServiceDesc, srv)
+}
+
+func _Children_Spawn_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SpawnRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChildrenServer).Spawn(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Children_Spawn_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChildrenServer).Spawn(ctx, req.(*SpawnRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Children_ListChildren_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListChildrenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChildrenServer).ListChildren(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Children_ListChildren_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChildrenServer).ListChildren(ctx, req.(*ListChildrenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Children_Tell_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(TellRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChildrenServer).Tell(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Children_Tell_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChildrenServer).Tell(ctx, req.(*TellRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Children_Interrupt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(InterruptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ChildrenServer).Interrupt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Children_Interrupt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ChildrenServer).Interrupt(ctx, req.(*InterruptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+// Children_ServiceDesc is the grpc.ServiceDesc for Children service.
+// It's only intended for direct use with grpc.RegisterService,
+// and not to be introspected or modified (even as a copy)
+var Children_ServiceDesc = grpc.ServiceDesc{
+	ServiceName: "tureen.plugin.v1.Children",
+	HandlerType: (*ChildrenServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "Spawn",
+			Handler:    _Children_Spawn_Handler,
+		},
+		{
+			MethodName: "ListChildren",
+			Handler:    _Children_ListChildren_Handler,
+		},
+		{
+			MethodName: "Tell",
+			Handler:    _Children_Tell_Handler,
+		},
+		{
+			MethodName: "Interrupt",
+			Handler:    _Children_Interrupt_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

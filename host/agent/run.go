@@ -1,0 +1,192 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
+)
+
+// askIdleEvery is how often something that is waited for is asked about.
+const askIdleEvery = 500 * time.Millisecond
+
+// Run takes turns until nothing is owed, nothing is waited for and nothing came
+// meanwhile (L16), and tells how the last one ended. The reason is "" where there
+// was nothing to do. A cancelled ctx ends the step; the inbox is kept.
+func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
+	var reason session.Reason
+	var failure *session.Failure
+	for first := true; ; first = false {
+		if err := a.collectMail(ctx); err != nil {
+			return session.ReasonError, failureOf(err), err
+		}
+		if !first && !a.owed() && a.asked() == nil {
+			return reason, failure, nil
+		}
+		r, f, err := a.attend(ctx)
+		if r != "" {
+			reason, failure = r, f
+		}
+		if err != nil || reason != "" && reason != session.ReasonCompleted || ctx.Err() != nil {
+			return reason, failure, err
+		}
+	}
+}
+
+// Serve takes turns as input comes, until ctx ends. How a turn ended does not end
+// it, except for a log that cannot be written, which is the error. idle, where not
+// nil, is called each time there is nothing to do.
+func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Failure)) error {
+	for {
+		reason, failure, err := a.Run(ctx)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		if idle != nil {
+			idle(reason, failure)
+		}
+		for !a.owed() && a.asked() == nil && ctx.Err() == nil {
+			a.await(ctx, mailEvery)
+			if err := a.collectMail(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// turning ends the step under way from another goroutine.
+type turning struct {
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc
+}
+
+// Cancel ends the step under way, as Ctrl-C does, and keeps the inbox. It tells
+// whether anything was under way.
+func (a *Agent) Cancel(cause error) bool {
+	a.turning.mu.Lock()
+	defer a.turning.mu.Unlock()
+	if a.turning.cancel == nil {
+		return false
+	}
+	a.turning.cancel(cause)
+	return true
+}
+
+func (t *turning) set(cancel context.CancelCauseFunc) {
+	t.mu.Lock()
+	t.cancel = cancel
+	t.mu.Unlock()
+}
+
+// attend works until nothing is owed or waited for, while commands of other
+// processes are heard.
+func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	a.turning.set(cancel)
+	defer a.turning.set(nil)
+	defer a.watchMail(ctx, cancel)()
+	var reason session.Reason
+	var failure *session.Failure
+	for {
+		for a.owed() {
+			var err error
+			if reason, failure, err = a.turn(ctx); err != nil {
+				return session.ReasonError, failure, err
+			}
+			if reason != session.ReasonCompleted {
+				return reason, failure, nil
+			}
+		}
+		if _, err := a.compactAsked(ctx, 0); err != nil {
+			if ctx.Err() != nil {
+				return session.ReasonCancelled, nil, nil
+			}
+			return session.ReasonError, failureOf(err), err
+		}
+		more, err := a.idle(ctx)
+		if err != nil {
+			return session.ReasonError, failureOf(err), err
+		}
+		if !more {
+			return reason, failure, nil
+		}
+	}
+}
+
+// idle asks what is still going on, and waits for it; more tells whether to look at
+// the inbox again (L16). What hooks want to begin the next turn with is queued once
+// nothing is waited for (P4).
+func (a *Agent) idle(ctx context.Context) (more bool, err error) {
+	var waits, followUps []string
+	if a.Hooks.Declared(hook.Idle) {
+		if err := a.rec.flush(ctx); err != nil {
+			return false, err
+		}
+		if waits, followUps, err = a.Hooks.Idle(ctx, a.where()); err != nil {
+			a.Logger.Warn("idle hook failed", "error", err)
+		}
+	}
+	if n := a.childrenRunning(); n != "" {
+		waits, followUps = append(waits, n), nil
+	}
+	switch {
+	case a.owed():
+		return true, nil
+	case ctx.Err() != nil:
+		return false, nil
+	case len(waits) > 0:
+		return a.wait(ctx, strings.Join(waits, ", "))
+	}
+	for _, text := range followUps {
+		if err := a.queue(session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, Text: text, Wake: true}); err != nil {
+			return false, err
+		}
+	}
+	return a.owed(), a.rec.flush(ctx)
+}
+
+// wait lets a while pass, and gives up once the time limit is reached.
+func (a *Agent) wait(ctx context.Context, what string) (bool, error) {
+	if left := a.Limits.Timeout - a.Now().Sub(a.started); a.Limits.Timeout > 0 && left <= 0 {
+		return false, a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: "WAIT_LIMIT",
+			Message: "limits.timeout is over while the run waits for " + what, Hint: "raise limits.timeout, or resume the session"}))
+	}
+	if a.Observer != nil {
+		a.Observer.Progress("waiting", what)
+	}
+	a.await(ctx, askIdleEvery)
+	return ctx.Err() == nil, nil
+}
+
+// await returns when something was queued, after d, or when ctx ends.
+func (a *Agent) await(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-a.signal:
+	case <-timer.C:
+	}
+}
+
+func (a *Agent) wake() {
+	select {
+	case a.signal <- struct{}{}:
+	default:
+	}
+}
+
+func (a *Agent) owed() bool {
+	owed := false
+	a.rec.view(func(s *fold.State) {
+		for _, it := range s.Inbox {
+			owed = owed || it.Queue == session.NextTurn || it.Wake
+		}
+	})
+	return owed
+}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/hook"
-	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
 	"github.com/tureen-host/tureen/plugins/sdk"
 )
@@ -64,7 +63,10 @@ func serveFaulty(fault string) {
 	sdk.Serve(p)
 }
 
-type faultyPlugin struct{ name, workspace string }
+type faultyPlugin struct {
+	hook.Passive
+	name, workspace string
+}
 
 // workspaces keeps the working directory of the session.
 type workspaces struct{ *faultyPlugin }
@@ -100,9 +102,7 @@ func (f *faultyPlugin) Call(_ context.Context, _ tool.Call, _ func(string)) (too
 }
 
 func (f *faultyPlugin) Points() []hook.Point { return []hook.Point{hook.BeforeStep} }
-func (f *faultyPlugin) OnFailure() string    { return "end_turn" }
-
-func (f *faultyPlugin) BeforeStep(context.Context, hook.Where, []string) (hook.StepDecision, error) {
+func (f *faultyPlugin) BeforeStep(context.Context, hook.Where, []hook.Pending) (hook.StepDecision, error) {
 	switch f.name {
 	case "rejects":
 		return hook.StepDecision{Reject: "nobody works on a Sunday"}, nil
@@ -112,25 +112,6 @@ func (f *faultyPlugin) BeforeStep(context.Context, hook.Where, []string) (hook.S
 	os.Exit(3)
 	return hook.StepDecision{}, nil
 }
-
-func (f *faultyPlugin) BeforeTool(context.Context, hook.Where, hook.ToolCall) (hook.ToolDecision, error) {
-	return hook.ToolDecision{}, nil
-}
-
-func (f *faultyPlugin) AfterTool(context.Context, hook.Where, hook.ToolOutcome) (hook.OutcomeDecision, error) {
-	return hook.OutcomeDecision{}, nil
-}
-
-func (f *faultyPlugin) TurnStopping(context.Context, hook.Where) (hook.StopDecision, error) {
-	return hook.StopDecision{}, nil
-}
-
-func (f *faultyPlugin) RequestFailed(context.Context, hook.Where, session.Failure, int) (hook.FailedDecision, error) {
-	return hook.FailedDecision{}, nil
-}
-
-func (f *faultyPlugin) TurnEnded(context.Context, hook.Where, session.Reason) error { return nil }
-func (f *faultyPlugin) Idle(context.Context, hook.Where) error                      { return nil }
 
 func (f *faultyPlugin) Open(context.Context, compaction.Session) (compaction.Opening, error) {
 	if f.name == "sour" {

@@ -116,23 +116,23 @@ func echo(_ context.Context, c tool.Call) (tool.Result, error) {
 type hooks struct {
 	points    []hook.Point
 	onFailure string
-	before    func(pending []string) (hook.StepDecision, error)
-	tool      func(name string) (hook.ToolDecision, error)
+	before    func(pending []hook.Pending) (hook.StepDecision, error)
+	tool      func(c hook.ToolCall) (hook.ToolDecision, error)
 	after     func(o hook.ToolOutcome) (hook.OutcomeDecision, error)
 	stopping  func() (hook.StopDecision, error)
 	failed    func(f session.Failure) (hook.FailedDecision, error)
-	ended     func(r session.Reason) error
-	idle      func() error
+	ended     func(e session.TurnEnded) error
+	idle      func() (hook.IdleDecision, error)
 }
 
 func (h *hooks) Name() string         { return "hooks" }
 func (h *hooks) Points() []hook.Point { return h.points }
 func (h *hooks) OnFailure() string    { return h.onFailure }
-func (h *hooks) BeforeStep(_ context.Context, _ hook.Where, pending []string) (hook.StepDecision, error) {
+func (h *hooks) BeforeStep(_ context.Context, _ hook.Where, pending []hook.Pending) (hook.StepDecision, error) {
 	return h.before(pending)
 }
-func (h *hooks) BeforeTool(_ context.Context, _ hook.Where, _, name string, _ json.RawMessage) (hook.ToolDecision, error) {
-	return h.tool(name)
+func (h *hooks) BeforeTool(_ context.Context, _ hook.Where, c hook.ToolCall) (hook.ToolDecision, error) {
+	return h.tool(c)
 }
 func (h *hooks) AfterTool(_ context.Context, _ hook.Where, o hook.ToolOutcome) (hook.OutcomeDecision, error) {
 	return h.after(o)
@@ -143,8 +143,10 @@ func (h *hooks) TurnStopping(context.Context, hook.Where) (hook.StopDecision, er
 func (h *hooks) RequestFailed(_ context.Context, _ hook.Where, f session.Failure, _ int) (hook.FailedDecision, error) {
 	return h.failed(f)
 }
-func (h *hooks) TurnEnded(_ context.Context, _ hook.Where, r session.Reason) error { return h.ended(r) }
-func (h *hooks) Idle(context.Context, hook.Where) error                            { return h.idle() }
+func (h *hooks) TurnEnded(_ context.Context, _ hook.Where, e session.TurnEnded) error {
+	return h.ended(e)
+}
+func (h *hooks) Idle(context.Context, hook.Where) (hook.IdleDecision, error) { return h.idle() }
 
 // strategy proposes by function.
 type strategy struct {

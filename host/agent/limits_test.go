@@ -55,7 +55,7 @@ func TestL3_L7_TheTimeLimitEndsAStepThatHangs(t *testing.T) {
 		},
 		"a hook": {
 			change: func(s *setup) {
-				s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]string) (hook.StepDecision, error) {
+				s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]hook.Pending) (hook.StepDecision, error) {
 					if s.options.Limits.Timeout > 0 {
 						time.Sleep(2 * s.options.Limits.Timeout)
 						return hook.StepDecision{}, context.DeadlineExceeded

@@ -110,7 +110,7 @@ func TestL7_ACancelBetweenTurnsClaimsNothing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := newSetup(t, says("one"), says("two"))
-	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.TurnEnded}, ended: func(session.Reason) error { cancel(); return nil }}}
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.TurnEnded}, ended: func(session.TurnEnded) error { cancel(); return nil }}}
 	s.open()
 	for _, p := range []string{"first", "second"} {
 		if err := s.agent.Prompt(ctx, p); err != nil {
@@ -205,14 +205,14 @@ func TestL16_RunHearsWhatCameAtTheVeryEnd(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t, says("one"), says("two"), says("three"))
 	idle := 0
-	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.Idle}, idle: func() error {
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.Idle}, idle: func() (d hook.IdleDecision, err error) {
 		switch idle++; idle {
 		case 1:
 			s.post(session.CommandPrompt, "by mail")
 		case 2:
-			return s.agent.Prompt(context.Background(), "by a hook")
+			err = s.agent.Prompt(context.Background(), "by a hook")
 		}
-		return nil
+		return d, err
 	}}}
 	s.completed("task")
 	if got := []string{s.last(0), s.last(1), s.last(2)}; !slices.Equal(got, []string{"user: task", "user: by mail", "user: by a hook"}) {

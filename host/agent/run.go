@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -43,6 +44,9 @@ func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, erro
 func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Failure)) error {
 	for {
 		reason, failure, err := a.Run(ctx)
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = nil // a look at the mail that was cut short
+		}
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
@@ -51,7 +55,7 @@ func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Fa
 		}
 		for !a.owed() && a.asked() == nil && ctx.Err() == nil {
 			a.await(ctx, mailEvery)
-			if err := a.collectMail(ctx); err != nil {
+			if err := a.collectMail(ctx); err != nil && ctx.Err() == nil {
 				return err
 			}
 		}

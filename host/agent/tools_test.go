@@ -97,8 +97,8 @@ func TestT2_T3_FailuresAreResultsNeverTheEndOfATurn(t *testing.T) {
 		add(tool.Spec{Name: "strict", Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}, echo).
 		add(tool.Spec{Name: "crash"}, func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, errors.New("exited") }).
 		add(tool.Spec{Name: "denied"}, echo)}
-	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeTool}, tool: func(name string) (hook.ToolDecision, error) {
-		if name == "denied" {
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeTool}, tool: func(c hook.ToolCall) (hook.ToolDecision, error) {
+		if c.Name == "denied" {
 			return hook.ToolDecision{Deny: "not here; ask the user"}, nil
 		}
 		return hook.ToolDecision{}, nil

@@ -122,7 +122,7 @@ func TestL6_FollowUpOpensTheNextTurnWithoutIdling(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t, says("one"), says("two"))
 	idle := 0
-	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.Idle}, idle: func() error { idle++; return nil }}}
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.Idle}, idle: func() (hook.IdleDecision, error) { idle++; return hook.IdleDecision{}, nil }}}
 	s.open()
 	for _, p := range []string{"first", "second"} {
 		if err := s.agent.Prompt(t.Context(), p); err != nil {
@@ -158,7 +158,7 @@ func TestL15_AFailedHookEndsTheTurnUnlessItsRowSaysContinue(t *testing.T) {
 	for onFailure, want := range map[string]session.Reason{"": session.ReasonError, "continue": session.ReasonCompleted} {
 		s := newSetup(t, says("done"), says("fine"))
 		broken := true
-		s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, onFailure: onFailure, before: func([]string) (hook.StepDecision, error) {
+		s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, onFailure: onFailure, before: func([]hook.Pending) (hook.StepDecision, error) {
 			if broken {
 				return hook.StepDecision{}, errPlugin
 			}
@@ -175,7 +175,7 @@ func TestL15_AFailedHookEndsTheTurnUnlessItsRowSaysContinue(t *testing.T) {
 func TestL18_ARejectedStepEndsTheTurnBlocked(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t)
-	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]string) (hook.StepDecision, error) {
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]hook.Pending) (hook.StepDecision, error) {
 		return hook.StepDecision{Reject: "the session is archived"}, nil
 	}}}
 	reason, failure := s.run("go")

@@ -78,7 +78,7 @@ func wildSession(t *testing.T) *setup {
 	s.agent.PluginState(session.PluginState{Plugin: "p", Generation: 1, State: "crashed", Detail: "signal: killed"})
 	s.run("third") // cancelled by mail
 	s.run("")      // steered, and truncated
-	s.agent, s.hooks = nil, []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]string) (hook.StepDecision, error) {
+	s.agent, s.hooks = nil, []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]hook.Pending) (hook.StepDecision, error) {
 		return hook.StepDecision{Reject: "archived"}, nil
 	}}}
 	s.run("fourth")

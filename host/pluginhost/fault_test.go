@@ -250,13 +250,13 @@ func (l *listener) Close(_ context.Context, id string) { l.f.heard = append(l.f.
 func (*faulty) Points() []hook.Point { return nil }
 func (*faulty) OnFailure() string    { return "" }
 
-func (f *faulty) BeforeStep(context.Context, hook.Where, []string) (hook.StepDecision, error) {
+func (f *faulty) BeforeStep(context.Context, hook.Where, []hook.Pending) (hook.StepDecision, error) {
 	if f.fault == "hookexit" && f.init.Generation == 1 {
 		os.Exit(7)
 	}
 	return hook.StepDecision{Inject: []string{fmt.Sprint("generation ", f.init.Generation)}}, nil
 }
-func (f *faulty) TurnEnded(context.Context, hook.Where, session.Reason) error {
+func (f *faulty) TurnEnded(context.Context, hook.Where, session.TurnEnded) error {
 	if f.fault == "hookexit" && f.init.Generation == 2 {
 		os.Exit(7)
 	}
@@ -274,4 +274,4 @@ func (*faulty) TurnStopping(context.Context, hook.Where) (hook.StopDecision, err
 func (*faulty) RequestFailed(context.Context, hook.Where, session.Failure, int) (hook.FailedDecision, error) {
 	panic("not declared")
 }
-func (*faulty) Idle(context.Context, hook.Where) error { panic("not declared") }
+func (*faulty) Idle(context.Context, hook.Where) (hook.IdleDecision, error) { panic("not declared") }

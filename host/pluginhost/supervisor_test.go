@@ -85,7 +85,7 @@ func TestL15_AHookIsAskedOnceMoreAfterACrash(t *testing.T) {
 	if err != nil || len(d.Inject) != 1 || d.Inject[0] != "generation 2" {
 		t.Errorf("before step: %+v, %v", d, err)
 	}
-	if err := i.Hooks().TurnEnded(t.Context(), hook.Where{Session: "s"}, session.ReasonCompleted); !errors.Is(err, sdk.ErrExited) {
+	if err := i.Hooks().TurnEnded(t.Context(), hook.Where{Session: "s"}, session.TurnEnded{Reason: session.ReasonCompleted}); !errors.Is(err, sdk.ErrExited) {
 		t.Errorf("turn ended acts, so it is not repeated: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 // lentSession is a session.Access over values that a test sets up.
 type lentSession struct {
+	session.Refusing
 	events   []session.Event
 	outline  session.Outline
 	meter    session.Meter
@@ -79,7 +80,7 @@ func (a *lentSession) PutRecord(_ context.Context, kind, key string, data json.R
 func borrower(use func(context.Context, session.Access) error) sdk.Plugin {
 	p := sdk.Plugin{
 		Name: "borrower", Version: "1", Roles: []sdk.Role{sdk.RoleTools},
-		Capabilities: []sdk.Capability{sdk.CapSessionRead, sdk.CapSessionSteer, sdk.CapModelGenerate, sdk.CapRecordsWrite},
+		Capabilities: []sdk.Capability{sdk.CapSessionRead, sdk.CapSessionSteer, sdk.CapSessionSpawn, sdk.CapUserAsk, sdk.CapModelGenerate, sdk.CapRecordsWrite},
 	}
 	p.Start = func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 		return sdk.Services{Tools: toolFunc(func(ctx context.Context, call tool.Call, _ func(string)) (tool.Result, error) {

@@ -80,7 +80,7 @@ func TestStrategyCrossesTheWireWhole(t *testing.T) {
 		},
 	}}, sdk.RoleStrategy), plugintest.Host{Sessions: []compaction.Session{{ID: "s", Access: longOutline(20000)}}})
 
-	in := compaction.Session{ID: "s", Workspace: "/w", Agent: "a", Provider: "p", Model: "m", Created: time.Unix(5, 6).UTC(), Resumed: true, Budget: budget, FixedTokens: 77}
+	in := compaction.Session{ID: "s", Workspace: "/w", Directory: "/w/d", Parent: "p", Depth: 1, Spawn: json.RawMessage(`{"k":1}`), Agent: "a", Provider: "p", Model: "m", Created: time.Unix(5, 6).UTC(), Resumed: true, Budget: budget, FixedTokens: 77}
 	got, err := p.Strategy().Open(t.Context(), in)
 	if err != nil || !reflect.DeepEqual(got, opening) {
 		t.Errorf("opening %+v, error %v", got, err)
@@ -222,29 +222,37 @@ func (hooked) Points() []hook.Point {
 	return []hook.Point{hook.BeforeStep, hook.BeforeTool, hook.AfterTool, hook.TurnStopping, hook.RequestFailed, hook.TurnEnded, hook.Idle}
 }
 func (hooked) OnFailure() string { return "" }
-func (hooked) BeforeStep(_ context.Context, at hook.Where, pending []string) (hook.StepDecision, error) {
-	return hook.StepDecision{Reject: fmt.Sprint(at), Inject: pending}, nil
+func (hooked) BeforeStep(_ context.Context, at hook.Where, pending []hook.Pending) (hook.StepDecision, error) {
+	return hook.StepDecision{Reject: fmt.Sprint(at), Inject: []string{fmt.Sprint(pending)}}, nil
 }
-func (hooked) BeforeTool(_ context.Context, _ hook.Where, id, name string, args json.RawMessage) (hook.ToolDecision, error) {
-	return hook.ToolDecision{Deny: id + name + string(args)}, nil
+func (hooked) BeforeTool(_ context.Context, _ hook.Where, c hook.ToolCall) (hook.ToolDecision, error) {
+	if c.Answer == nil {
+		return hook.ToolDecision{Ask: &session.Question{Text: "may " + c.Name + string(c.Arguments), Detail: c.CallID, Multiple: true, Options: []session.Option{{Label: "yes", Description: "once"}}}}, nil
+	}
+	return hook.ToolDecision{Deny: fmt.Sprint(*c.Answer), Confinement: session.Confinement{Files: session.FilesWorkspaceWrite, Writable: []string{"/w"}, Offline: true}}, nil
 }
 func (hooked) AfterTool(_ context.Context, _ hook.Where, o hook.ToolOutcome) (hook.OutcomeDecision, error) {
 	if o.IsError {
 		return hook.OutcomeDecision{}, nil
 	}
 	empty := ""
-	return hook.OutcomeDecision{Replace: &empty, Contexts: []string{o.CallID + o.Name + o.Text}}, nil
+	return hook.OutcomeDecision{Replace: &empty, Contexts: []string{o.CallID + o.Name + o.Arguments + o.Text}, Stop: &hook.Stop{Code: "LOOP", Message: "again"}}, nil
 }
 func (hooked) TurnStopping(context.Context, hook.Where) (hook.StopDecision, error) {
-	return hook.StopDecision{Continue: "more"}, nil
+	return hook.StopDecision{Continue: "more", Stop: &hook.Stop{Code: "C", Message: "m"}}, nil
 }
 func (hooked) RequestFailed(_ context.Context, _ hook.Where, f session.Failure, attempt int) (hook.FailedDecision, error) {
 	return hook.FailedDecision{Retry: f == session.Failure{Code: "c", Message: "m", Hint: "h"} && attempt == 3}, nil
 }
-func (hooked) TurnEnded(_ context.Context, _ hook.Where, reason session.Reason) error {
-	return errors.New("ended " + string(reason))
+func (hooked) TurnEnded(_ context.Context, _ hook.Where, ended session.TurnEnded) error {
+	return fmt.Errorf("ended %s: %+v", ended.Reason, ended.Error)
 }
-func (hooked) Idle(context.Context, hook.Where) error { panic("idle hands") }
+func (hooked) Idle(_ context.Context, at hook.Where) (hook.IdleDecision, error) {
+	if at.Turn == 2 {
+		panic("idle hands")
+	}
+	return hook.IdleDecision{Wait: "a job", FollowUp: "go on"}, nil
+}
 
 func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
 	t.Parallel()
@@ -253,16 +261,24 @@ func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
 	if !reflect.DeepEqual(h.Points(), hooked{}.Points()) || h.OnFailure() != "continue" {
 		t.Errorf("points %v, on failure %q", h.Points(), h.OnFailure())
 	}
-	step, err := h.BeforeStep(t.Context(), at, []string{"a"})
-	if err != nil || !reflect.DeepEqual(step, hook.StepDecision{Reject: "{s 2 3}", Inject: []string{"a"}}) {
+	step, err := h.BeforeStep(t.Context(), at, []hook.Pending{{Text: "a", Source: session.SourcePlugin, From: "f", Key: "k"}})
+	if err != nil || !reflect.DeepEqual(step, hook.StepDecision{Reject: "{s 2 3}", Inject: []string{"[{a plugin f k}]"}}) {
 		t.Errorf("before step: %+v %v", step, err)
 	}
-	deny, err := h.BeforeTool(t.Context(), at, "1", "read", json.RawMessage("{}"))
-	if err != nil || deny.Deny != "1read{}" {
-		t.Errorf("before tool: %+v %v", deny, err)
+	call := hook.ToolCall{CallID: "1", Name: "read", Arguments: json.RawMessage("{}")}
+	asked, err := h.BeforeTool(t.Context(), at, call)
+	want := &session.Question{Kind: session.QuestionOpen, Text: "may read{}", Detail: "1", Multiple: true, Options: []session.Option{{Label: "yes", Description: "once"}}}
+	if err != nil || !reflect.DeepEqual(asked.Ask, want) || asked.Deny != "" {
+		t.Errorf("before tool: %+v %v", asked, err)
 	}
-	after, err := h.AfterTool(t.Context(), at, hook.ToolOutcome{CallID: "1", Name: "n", Text: "t"})
-	if err != nil || after.Replace == nil || *after.Replace != "" || after.Contexts[0] != "1nt" {
+	call.Answer = &session.Answer{ID: "q7", Outcome: session.OutcomeAnswered, Choices: []string{"yes"}, Text: "do"}
+	deny, err := h.BeforeTool(t.Context(), at, call)
+	bound := session.Confinement{Files: session.FilesWorkspaceWrite, Writable: []string{"/w"}, Offline: true}
+	if err != nil || deny.Deny != fmt.Sprint(*call.Answer) || !reflect.DeepEqual(deny.Confinement, bound) {
+		t.Errorf("before tool, answered: %+v %v", deny, err)
+	}
+	after, err := h.AfterTool(t.Context(), at, hook.ToolOutcome{CallID: "1", Name: "n", Arguments: "{", Text: "t"})
+	if err != nil || after.Replace == nil || *after.Replace != "" || after.Contexts[0] != "1n{t" || *after.Stop != (hook.Stop{Code: "LOOP", Message: "again"}) {
 		t.Errorf("after tool: %+v %v", after, err)
 	}
 	after, err = h.AfterTool(t.Context(), at, hook.ToolOutcome{IsError: true})
@@ -270,19 +286,23 @@ func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
 		t.Errorf("after tool without an opinion: %+v %v", after, err)
 	}
 	stop, err := h.TurnStopping(t.Context(), at)
-	if err != nil || stop.Continue != "more" {
+	if err != nil || stop.Continue != "more" || *stop.Stop != (hook.Stop{Code: "C", Message: "m"}) {
 		t.Errorf("turn stopping: %+v %v", stop, err)
 	}
 	failed, err := h.RequestFailed(t.Context(), at, session.Failure{Code: "c", Message: "m", Hint: "h"}, 3)
 	if err != nil || !failed.Retry {
 		t.Errorf("request failed: %+v %v", failed, err)
 	}
-	if err := h.TurnEnded(t.Context(), at, session.ReasonCompleted); err == nil || err.Error() != "ended completed" {
+	ended := session.TurnEnded{Reason: session.ReasonError, Error: &session.Failure{Code: "AUTH", Message: "no key"}}
+	if err := h.TurnEnded(t.Context(), at, ended); err == nil || err.Error() != "ended error: &{Code:AUTH Message:no key Hint:}" {
 		t.Errorf("turn ended: %v", err)
 	}
 	var own *sdk.Error
-	if err := h.Idle(t.Context(), at); !errors.As(err, &own) || own.Code != sdk.CodePanic {
+	if _, err := h.Idle(t.Context(), at); !errors.As(err, &own) || own.Code != sdk.CodePanic {
 		t.Errorf("idle: %v", err)
+	}
+	if d, err := h.Idle(t.Context(), hook.Where{Session: "s"}); err != nil || d != (hook.IdleDecision{Wait: "a job", FollowUp: "go on"}) {
+		t.Errorf("idle: %+v %v", d, err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/agent"
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/profile"
 	"github.com/tureen-host/tureen/plugins/builtin"
 )
@@ -111,12 +113,31 @@ func (w *work) workspace() (string, error) {
 // owed. How they ended is in the log.
 func (w *work) turns(ctx context.Context, h *host.Host, prompt string) error {
 	if prompt != "" {
-		if err := h.Agent.Prompt(ctx, prompt); err != nil {
-			return stateFault(h.ID(), err)
+		if err := w.say(ctx, h, prompt); err != nil {
+			return err
 		}
 	}
 	_, _, err := h.Agent.Run(ctx)
 	return stateFault(h.ID(), err)
+}
+
+// say hands over what a person typed: a prompt, or a slash command of a plugin
+// whose answer is printed (P6).
+func (w *work) say(ctx context.Context, h *host.Host, text string) error {
+	name, arguments, isCommand := command.Parse(text)
+	if isCommand {
+		reply, err := h.Agent.Command(ctx, name, arguments)
+		switch {
+		case err == nil:
+			if reply != "" && !w.quiet {
+				w.lines.Print(reply)
+			}
+			return nil
+		case !errors.Is(err, agent.ErrNoCommand):
+			return faultf(exitUsage, "COMMAND", "put it right and give it again: tureen resume "+h.ID()+" \"/"+name+" …\"", "/%s: %v", name, err)
+		}
+	}
+	return stateFault(h.ID(), h.Agent.Prompt(ctx, text))
 }
 
 // resume takes a session that exists.

@@ -85,7 +85,11 @@ func (a *Agent) answerTo(ctx context.Context, q session.Question, timeout time.D
 // Questions lists what has no answer yet, oldest first.
 func (a *Agent) Questions() []session.Question {
 	var open []session.Question
-	a.rec.view(func(s *fold.State) { open = append(open, s.Questions...) })
+	a.rec.view(func(s *fold.State) {
+		for _, q := range s.Questions {
+			open = append(open, q.Question)
+		}
+	})
 	return open
 }
 

@@ -110,11 +110,12 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		}
 	}),
 	session.KindQuestionAsked: with(func(s *State, _ session.Event, p session.Question) {
-		s.Questions = append(s.Questions, p)
+		s.Questions = append(s.Questions, Question{Question: p})
 	}),
 	session.KindQuestionAnswered: with(func(s *State, _ session.Event, p session.Answer) {
-		if p.Outcome != session.OutcomePending {
-			s.Questions = slices.DeleteFunc(s.Questions, func(q session.Question) bool { return q.ID == p.ID })
+		s.Questions = slices.DeleteFunc(s.Questions, func(q Question) bool { return q.ID == p.ID && p.Outcome != session.OutcomePending })
+		for i := range s.Questions {
+			s.Questions[i].Pending = s.Questions[i].Pending || s.Questions[i].ID == p.ID
 		}
 	}),
 	session.KindDirectoryChanged: with(func(s *State, _ session.Event, p session.DirectoryChanged) { s.Directory = p.To }),

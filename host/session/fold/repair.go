@@ -35,14 +35,20 @@ func Aborted(c Call) session.ToolResult {
 	return session.ToolResult{Message: llm.ToolResult(c.ID, textAborted, true), Name: c.Name, Code: CodeAborted}
 }
 
-// Repair returns the events that close what a cut log left open: a result for
-// each unanswered call, the step, the turn (R1, L9). It is pure; a log that is
-// not cut needs none.
+// Repair returns the events that close what a cut log left open: the questions
+// that nobody waits for any more, a result for each unanswered call, the step, the
+// turn (R1, L9). It is pure; a log that is not cut needs none.
 func Repair(s *State) []session.Event {
-	if !s.Turn.Open {
-		return nil
-	}
 	var events []session.Event
+	for _, q := range s.Questions {
+		if !q.Pending {
+			events = append(events, session.New(session.KindQuestionAnswered, session.Answer{ID: q.ID, Outcome: session.OutcomeDeclined,
+				Text: "the run broke off while the person was asked"}))
+		}
+	}
+	if !s.Turn.Open {
+		return events
+	}
 	turn, step := s.Turn.Ordinal, s.Turn.Step
 	if s.Compaction.Armed != nil && len(s.Turn.Calls) > 0 {
 		events = append(events, session.New(session.KindCompactionDropped, session.CompactionDropped{

@@ -11,27 +11,34 @@ import (
 // State is all that the host folds from a log. It is not safe for concurrent
 // use. Its size is bounded by the surface, not by the log.
 type State struct {
-	Head       int64              `json:"head"`
-	Created    session.Created    `json:"created"`
-	Surface    Surface            `json:"surface"`
-	Header     *session.Header    `json:"header,omitempty"`
-	HeaderSeq  int64              `json:"header_seq,omitempty"`
-	Turn       Turn               `json:"turn"`
-	Inbox      []Item             `json:"inbox,omitempty"`
-	Compaction Compaction         `json:"compaction"`
-	Context    string             `json:"context,omitempty"` // the newest runtime context on the surface
-	Anchor     Anchor             `json:"anchor"`
-	Totals     Totals             `json:"totals"`
-	Records    map[string]int64   `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
-	Directory  string             `json:"directory"`           // where tools start from
-	Questions  []session.Question `json:"questions,omitempty"` // without an answer
-	Children   []session.Child    `json:"children,omitempty"`  // subagents, oldest first
-	Report     json.RawMessage    `json:"report,omitempty"`    // the newest structured result
-	Unknown    int                `json:"unknown,omitempty"`   // events of kinds that this binary does not know
+	Head       int64            `json:"head"`
+	Created    session.Created  `json:"created"`
+	Surface    Surface          `json:"surface"`
+	Header     *session.Header  `json:"header,omitempty"`
+	HeaderSeq  int64            `json:"header_seq,omitempty"`
+	Turn       Turn             `json:"turn"`
+	Inbox      []Item           `json:"inbox,omitempty"`
+	Compaction Compaction       `json:"compaction"`
+	Context    string           `json:"context,omitempty"` // the newest runtime context on the surface
+	Anchor     Anchor           `json:"anchor"`
+	Totals     Totals           `json:"totals"`
+	Records    map[string]int64 `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
+	Directory  string           `json:"directory"`           // where tools start from
+	Questions  []Question       `json:"questions,omitempty"` // without an answer
+	Children   []session.Child  `json:"children,omitempty"`  // subagents, oldest first
+	Report     json.RawMessage  `json:"report,omitempty"`    // the newest structured result
+	Unknown    int              `json:"unknown,omitempty"`   // events of kinds that this binary does not know
 	toolTokens struct {
 		header int64
 		tokens int
 	}
+}
+
+// Question is one without an answer. Pending tells that its asker has gone on and
+// that a late answer is welcome (T18).
+type Question struct {
+	session.Question
+	Pending bool `json:"pending,omitempty"`
 }
 
 // Item is a queued inbox item.

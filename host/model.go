@@ -76,7 +76,7 @@ func endpoint(ctx context.Context, want profile.Model, env func(string) string) 
 		}
 		return cfg, nil, nil
 	}
-	server, err := scripted.Serve(context.WithoutCancel(ctx), scripted.Options{Model: want.Name, ContextWindow: want.ContextWindow, MaxOutputTokens: want.MaxOutputTokens, Agent: scripted.Rules{}})
+	server, err := scripted.Serve(context.WithoutCancel(ctx), scripted.Options{Model: want.Name, ContextWindow: want.ContextWindow, MaxOutputTokens: want.MaxOutputTokens, Agent: scripted.AgentOf(want.Name)})
 	if err != nil {
 		return cfg, nil, fmt.Errorf("start the scripted model: %w", err)
 	}

@@ -51,6 +51,8 @@ type Options struct {
 	Commands *command.Registry
 	// Family keeps the subagents; nil = this agent can have none (S1).
 	Family Family
+	// Spending is shared by the sessions of a tree; nil = this agent has its own.
+	Spending *Spending
 	// Moved tells the plugins that tools start from another directory; optional.
 	Moved func(ctx context.Context, directory string) error
 	// Secrets are values that no event and no request may hold (M25); optional.
@@ -115,7 +117,13 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	}
 	a := &Agent{Options: o, rec: newRecord(o.Log, o.State, o.Now), callIDs: map[string]bool{}, started: o.Now(), signal: make(chan struct{}, 1)}
 	a.rec.secrets = newSecrets(o.Secrets)
+	if a.Spending == nil {
+		a.Spending = NewSpending()
+	}
 	a.rec.observe = func(e session.Event) {
+		if spends[e.Kind] {
+			a.book()
+		}
 		if e.Kind == session.KindInboxQueued || e.Kind == session.KindCompactionAsked {
 			a.wake()
 		}
@@ -127,6 +135,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 	if err := a.rec.commit(ctx, append(closers, session.New(session.KindSessionOpened, o.Opened))...); err != nil {
 		return nil, err
 	}
+	a.bookAll()
 	a.learnCallIDs()
 	if err := a.checkDirectory(ctx); err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/tool"
 )
 
 // Family keeps the subagents of an agent: sessions of their own that run beside it
@@ -20,6 +21,9 @@ type Family interface {
 	Tell(ctx context.Context, to, text string) error
 	// Interrupt ends what a child is doing.
 	Interrupt(ctx context.Context, child string) error
+	// Stop ends what all children are doing and returns when they have settled, or
+	// after a bounded time. They settle without waking the parent.
+	Stop()
 }
 
 var errNoFamily = errors.New("this session cannot have subagents")
@@ -60,12 +64,33 @@ func (a *Agent) ChildSpawned(ctx context.Context, c session.ChildSpawned) error 
 }
 
 // ChildSettled stores what a child came to together with the message that tells
-// this agent, and wakes it: one append, so that it is told exactly once (S3).
-func (a *Agent) ChildSettled(ctx context.Context, c session.ChildSettled, text string) error {
-	if err := a.rec.stage(session.New(session.KindChildSettled, c)); err != nil {
-		return err
+// this agent: one append, so that it is told exactly once (S3). wake tells whether
+// that opens a turn; else the message waits for one.
+func (a *Agent) ChildSettled(ctx context.Context, c session.ChildSettled, text string, wake bool) error {
+	item := session.InboxItem{Queue: session.NextStep, Source: session.SourceHost, From: c.ID, Text: tool.Clean(text), Wake: wake}
+	return a.rec.commit(ctx, session.New(session.KindChildSettled, c), session.New(session.KindInboxQueued, item))
+}
+
+// stopChildrenWith ends the children's work where ctx ends (C096). The returned end
+// takes that back, or, where ctx ended, waits for it.
+func (a *Agent) stopChildrenWith(ctx context.Context) (end func()) {
+	if a.Family == nil {
+		return func() {}
 	}
-	return a.push(ctx, session.InboxItem{Queue: session.NextStep, Source: session.SourceHost, Text: text, Wake: true})
+	unused := context.AfterFunc(ctx, a.Family.Stop)
+	return func() {
+		if !unused() {
+			a.Family.Stop()
+		}
+	}
+}
+
+// Owed tells whether something in the inbox opens a turn.
+func (a *Agent) Owed() bool { return a.owed() }
+
+// Move lets tools start from another directory, as the agent's parent does.
+func (a *Agent) Move(ctx context.Context, directory string) error {
+	return errors.Join(a.changeDirectory(ctx, directory, "the parent works there"), a.rec.flush(ctx))
 }
 
 // Receive queues a message of a relative, and wakes the agent (S5).

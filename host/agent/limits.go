@@ -7,11 +7,11 @@ import (
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
-	"github.com/tureen-host/tureen/host/session/fold"
 )
 
 // Limits end a turn with reason limit, resumably (L3). Zero fields do not bind.
-// Steps, turns and time count in this process, tokens and cost over the session.
+// Steps, turns and time count in this process, tokens and cost over the session and
+// all its relatives (C139).
 // All are looked at before a step; time ends a step that is under way as well.
 type Limits struct {
 	Steps   int
@@ -33,8 +33,7 @@ func (e *limitError) failure() *session.Failure {
 
 // reached returns the limit that forbids another step, nil if none does.
 func (l Limits) reached(a *Agent) error {
-	var usage llm.Usage
-	a.rec.view(func(s *fold.State) { usage = s.Totals.Usage })
+	usage := a.spent()
 	switch {
 	case l.Steps > 0 && a.stepCount >= l.Steps:
 		return &limitError{"LIMIT_STEPS", "limits.max_steps", fmt.Sprintf("%d steps", a.stepCount)}

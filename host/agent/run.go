@@ -94,6 +94,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 	a.turning.set(cancel)
 	defer a.turning.set(nil)
 	defer a.watchMail(ctx, cancel)()
+	defer a.stopChildrenWith(ctx)()
 	var reason session.Reason
 	var failure *session.Failure
 	for {

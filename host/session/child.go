@@ -1,6 +1,10 @@
 package session
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tureen-host/tureen/host/llm"
+)
 
 // Spawn asks for a subagent: a session of its own that works on Task (S1).
 type Spawn struct {
@@ -24,6 +28,8 @@ type Child struct {
 	Depth  int        `json:"depth"`
 	State  ChildState `json:"state"`
 	Reason Reason     `json:"reason,omitempty"` // of its last turn, once settled
+	// Usage is what it and its own subagents used up to when it last settled.
+	Usage llm.Usage `json:"usage"`
 }
 
 // ChildSpawned stands in the parent's log before the child takes its first step,
@@ -43,6 +49,8 @@ type ChildSettled struct {
 	Error  *Failure        `json:"error,omitempty"`
 	Text   string          `json:"text,omitempty"` // of its last answer
 	Report json.RawMessage `json:"report,omitempty"`
+	// Usage is what it and its own subagents used since it began to work.
+	Usage llm.Usage `json:"usage"`
 	// Lost tells that the host stopped while the child ran.
 	Lost bool `json:"lost,omitempty"`
 }

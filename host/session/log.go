@@ -91,6 +91,7 @@ type Summary struct {
 	Events    int64     `json:"events"`
 	Turns     int       `json:"turns"`
 	Bytes     int64     `json:"bytes"`
+	Parent    string    `json:"parent,omitempty"` // of a subagent: the session that spawned it
 }
 
 // Store keeps sessions. It is safe for concurrent use by several processes.
@@ -106,7 +107,8 @@ type Store interface {
 	// such a one is listed with Status "damaged".
 	List(ctx context.Context) ([]Summary, error)
 	// Resolve finds the one session whose id starts with prefix; an error names
-	// the candidates where there are several. "last" is the newest.
+	// the candidates where there are several. "last" is the newest that is no
+	// subagent's.
 	Resolve(ctx context.Context, prefix string) (string, error)
 	Close() error
 }

@@ -13,6 +13,15 @@ type Agent interface {
 	Reply(req llm.Request) Reply
 }
 
+// AgentOf is the built-in agent behind a model name: Habits behind HabitsModel, else
+// Rules.
+func AgentOf(model string) Agent {
+	if model == HabitsModel {
+		return Habits{}
+	}
+	return Rules{}
+}
+
 // AgentFunc is a function that is an Agent.
 type AgentFunc func(llm.Request) Reply
 

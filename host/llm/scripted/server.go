@@ -37,7 +37,7 @@ func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
 	o.KeepBytes = cmp.Or(o.KeepBytes, 8<<20)
 	if o.Agent == nil {
-		o.Agent = Rules{}
+		o.Agent = AgentOf(o.Model)
 	}
 	return o
 }

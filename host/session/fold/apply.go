@@ -123,7 +123,9 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		s.child(p.ID, func(c *session.Child) { c.Label, c.Depth, c.State = p.Label, p.Depth, session.StateRunning })
 	}),
 	session.KindChildSettled: with(func(s *State, _ session.Event, p session.ChildSettled) {
-		s.child(p.ID, func(c *session.Child) { c.State, c.Reason = session.StateSettled, p.Reason })
+		s.child(p.ID, func(c *session.Child) {
+			c.State, c.Reason, c.Usage = session.StateSettled, p.Reason, c.Usage.Add(p.Usage)
+		})
 	}),
 	session.KindReport: with(func(s *State, _ session.Event, p session.Report) { s.Report = p.Data }),
 	session.KindRecord: with(func(s *State, e session.Event, p session.Record) {

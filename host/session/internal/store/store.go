@@ -157,7 +157,7 @@ func Fold(s *session.Summary, e session.Event) {
 	case e.Seq == 1 && e.Kind == session.KindSessionCreated:
 		c, _ := session.Decode[session.Created](e)
 		s.Title, s.Profile, s.Strategy, s.Workspace = c.Title, c.Profile, c.Strategy, c.Workspace
-		s.Created, s.Status = c.Time, StatusIdle
+		s.Created, s.Status, s.Parent = c.Time, StatusIdle, c.Parent
 	case e.Kind == session.KindTurnStarted:
 		s.Turns++
 		s.Status = StatusRunning
@@ -178,8 +178,8 @@ func Sort(list []session.Summary) {
 }
 
 // Resolve finds a session in list, which is sorted: the one called prefix, else
-// the only one whose id starts with it; "last" is the newest that reads, or the
-// newest where none does.
+// the only one whose id starts with it; "last" is the newest of a person's
+// own that reads, or the newest where none does.
 func Resolve(list []session.Summary, prefix string) (string, error) {
 	prefix = strings.ToLower(prefix)
 	if prefix == "" {
@@ -189,7 +189,9 @@ func Resolve(list []session.Summary, prefix string) (string, error) {
 		if len(list) == 0 {
 			return "", fmt.Errorf("no session so far (%w); start one first", session.ErrNotFound)
 		}
-		reads := slices.IndexFunc(list, func(s session.Summary) bool { return s.Status != StatusDamaged && s.Status != StatusNewer })
+		reads := slices.IndexFunc(list, func(s session.Summary) bool {
+			return s.Status != StatusDamaged && s.Status != StatusNewer && s.Parent == ""
+		})
 		return list[max(0, reads)].ID, nil
 	}
 	var ids []string

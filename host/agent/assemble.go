@@ -6,6 +6,8 @@ import (
 	"maps"
 	"reflect"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/prompt"
 	"github.com/tureen-host/tureen/host/session"
@@ -37,17 +39,17 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 	before := false
 	var contexts []prompt.Context
 	a.rec.view(func(s *fold.State) { contexts, before = facts(s), s.Context != "" })
-	for _, provider := range a.Prompts {
-		more, err := provider.Contexts(ctx, a.rec.log.ID())
-		if err != nil {
-			return p, &pluginError{"contexts", provider.Name(), err}
-		}
+	offered, err := a.contexts(ctx)
+	if err != nil {
+		return p, err
+	}
+	for i, more := range offered {
 		for _, c := range more {
 			switch {
 			case !c.Own:
 				contexts = append(contexts, c)
 			case c.Text != "" && (c.Tool == "" || a.Tools.Has(c.Tool)):
-				p.own = append(p.own, ownContext{provider.Name() + "/" + c.ID, tool.Clean(c.Text)})
+				p.own = append(p.own, ownContext{a.Prompts[i].Name() + "/" + c.ID, tool.Clean(c.Text)})
 			}
 		}
 	}
@@ -58,6 +60,21 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 		Tools: a.Tools.Declarations(), ToolsDigest: a.Tools.Digest(),
 	}
 	return p, nil
+}
+
+// contexts asks all plugins side by side; the answers stand in their order.
+func (a *Agent) contexts(ctx context.Context) ([][]prompt.Context, error) {
+	offered := make([][]prompt.Context, len(a.Prompts))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, provider := range a.Prompts {
+		group.Go(func() (err error) {
+			if offered[i], err = provider.Contexts(ctx, a.rec.log.ID()); err != nil {
+				err = &pluginError{"contexts", provider.Name(), err}
+			}
+			return err
+		})
+	}
+	return offered, group.Wait()
 }
 
 // ownContext is a runtime context that is a message of its own; from is

@@ -8,6 +8,7 @@
 //	llm          Message, Model: what is said to and by a model
 //	agent        turn.go, step.go: the loop
 //	tool, hook, prompt  what plugins offer the loop
+//	spill        tool results that are too long to be shown: previews, and the rest
 //	pluginhost   keeps plugin processes alive
 //	profile      what a profile says
 package host

@@ -2,16 +2,13 @@ package host
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
-	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tureen-host/tureen/compaction"
@@ -23,6 +20,7 @@ import (
 	"github.com/tureen-host/tureen/host/profile"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/spill"
 	"github.com/tureen-host/tureen/host/tool"
 )
 
@@ -50,13 +48,15 @@ type Host struct {
 	model    *model
 	plugs    *pluginhost.Supervisor
 	opened   []*pluginhost.Instance
-	strategy agent.Strategy              // zero = none
-	lent     atomic.Pointer[agent.Agent] // what plugins reach, once it is open
+	strategy agent.Strategy // zero = none
+	budget   compaction.Budget
+	family   *family
+	root     *member
 }
 
 // Create makes a session and opens it. title is its first prompt.
 func Create(ctx context.Context, c Config, title string) (*Host, error) {
-	created := session.Created{ID: strings.ToLower(ulid.MustNew(ulid.Now(), rand.Reader).String()), Workspace: c.Workspace,
+	created := session.Created{ID: newID(), Workspace: c.Workspace,
 		Profile: c.Profile.Name, Strategy: c.Profile.Compaction.Strategy, Title: headline(title), Time: time.Now().UTC()}
 	if s, ok := c.Store.(session.Preparer); ok {
 		s.Prepare() // beside the start of model and plugins
@@ -78,6 +78,7 @@ func Resume(ctx context.Context, c Config, id string) (*Host, error) {
 // profile leaves none behind; log is one that is taken already, nil for none.
 func open(ctx context.Context, c Config, log session.Log, create func(context.Context) (session.Log, error)) (*Host, error) {
 	h := &Host{Config: c, log: log}
+	h.family = newFamily(h)
 	ready := false
 	defer func() {
 		if !ready {
@@ -99,7 +100,7 @@ func open(ctx context.Context, c Config, log session.Log, create func(context.Co
 	if err := start.Wait(); err != nil {
 		return nil, err
 	}
-	budget, err := compaction.Resolve(c.Profile.Compaction.Budget(h.model.info.Name), h.model.info.ContextWindow, h.model.info.MaxOutputTokens, h.model.info.WindowSource)
+	h.budget, err = compaction.Resolve(c.Profile.Compaction.Budget(h.model.info.Name), h.model.info.ContextWindow, h.model.info.MaxOutputTokens, h.model.info.WindowSource)
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +113,10 @@ func open(ctx context.Context, c Config, log session.Log, create func(context.Co
 		}
 	}
 	h.log = crash.guard(h.log)
-	if h.Agent, err = h.newAgent(ctx, budget); err != nil {
+	h.root = h.family.adopt(h.log)
+	if h.Agent, err = h.newAgent(ctx, h.root, h.Observer, h.Asker); err != nil {
 		return nil, err
 	}
-	h.lent.Store(h.Agent)
 	if err := h.Agent.Begin(ctx); err != nil {
 		return nil, err
 	}
@@ -129,10 +130,13 @@ func (h *Host) ID() string { return h.log.ID() }
 // Info is what is known about the model.
 func (h *Host) Info() llm.Info { return h.model.info }
 
-// Close stops the plugins, releases the session and the model, in that order;
-// it is bounded in time and may be called twice.
+// Close stops the subagents and the plugins, releases the session and the model, in
+// that order; it is bounded in time and may be called twice.
 func (h *Host) Close(ctx context.Context) error {
 	var errs []error
+	if h.root != nil {
+		h.family.close(ctx, h.root)
+	}
 	if h.plugs != nil {
 		errs = append(errs, h.plugs.Close(ctx))
 	}
@@ -149,34 +153,35 @@ func (h *Host) pluginOptions() pluginhost.Options {
 	return pluginhost.Options{
 		HostVersion: h.Version, NotesHome: h.NotesHome, Logger: h.Logger, SecretEnv: []string{h.Profile.Model.APIKeyEnv},
 		Access: func(plugin, id string) (session.Access, error) {
-			a := h.lent.Load()
-			if a == nil || id != h.ID() {
+			a := h.family.agent(id)
+			if a == nil {
 				return nil, fmt.Errorf("session %q is not open here", id)
 			}
 			return a.Access(plugin), nil
 		},
 		OnState: func(s session.PluginState) {
-			if a := h.lent.Load(); a != nil {
+			if a := h.family.ofRoot(); a != nil {
 				a.PluginState(s)
 			}
 		},
 	}
 }
 
-// newAgent opens the session in every plugin, collects what they offer and
-// builds the loop.
-func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.Agent, error) {
-	state, err := fold.Load(ctx, h.log)
+// newAgent opens a session of the tree in every plugin, collects what they offer and
+// builds the loop. Plugins reach it from then on.
+func (h *Host) newAgent(ctx context.Context, m *member, observer agent.Observer, asker agent.Asker) (*agent.Agent, error) {
+	state, err := fold.Load(ctx, m.log)
 	if err != nil {
-		return nil, fmt.Errorf("read session %s: %w", h.ID(), err)
+		return nil, fmt.Errorf("read session %s: %w", m.id, err)
 	}
-	opening := compaction.Session{ID: h.ID(), Workspace: state.Created.Workspace, Directory: state.Directory, Agent: h.Profile.AgentName,
+	m.depth, m.workspace = state.Created.Depth, state.Created.Workspace
+	opening := compaction.Session{ID: m.id, Workspace: state.Created.Workspace, Directory: state.Directory, Agent: h.Profile.AgentName,
 		Parent: state.Created.Parent, Depth: state.Created.Depth, Spawn: state.Created.Spawn, Provider: h.model.info.Provider,
-		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: budget}
-	o := agent.Options{Log: h.log, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
-		Persona: persona(h.Profile.Prompt), Budget: budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
-		Strategy: h.strategy, Observer: h.Observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
-		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)}, Asker: h.Asker,
+		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: h.budget}
+	o := agent.Options{Log: m.log, Family: m, Spending: h.family.spending, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
+		Persona: persona(h.Profile.Prompt), Budget: h.budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
+		Strategy: h.strategy, Observer: observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
+		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)}, Asker: asker,
 		Moved: func(ctx context.Context, directory string) error {
 			opening.Directory = directory
 			return h.announce(ctx, opening)
@@ -204,14 +209,22 @@ func (h *Host) newAgent(ctx context.Context, budget compaction.Budget) (*agent.A
 		info := p.Info()
 		o.Opened.Plugins = append(o.Opened.Plugins, info.Name+"@"+info.Version)
 	}
-	if o.Tools, err = tool.NewRegistry(ctx, h.ID(), tools); err != nil {
+	if len(tools) > 0 {
+		tools = append(tools, spill.New(m.log))
+	}
+	if o.Tools, err = tool.NewRegistry(ctx, m.id, tools); err != nil {
 		return nil, err
 	}
-	if o.Commands, err = command.NewRegistry(ctx, h.ID(), commands); err != nil {
+	if o.Commands, err = command.NewRegistry(ctx, m.id, commands); err != nil {
 		return nil, err
 	}
 	o.Hooks = hook.NewChain(h.Logger, hooks...)
-	return agent.Open(ctx, o)
+	a, err := agent.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	m.agent.Store(a)
+	return a, m.settleLost(ctx, a)
 }
 
 // announce opens the session in every plugin, or tells them what changed.

@@ -85,11 +85,17 @@ func retry(r profile.Retry) agent.Retry {
 }
 
 func limits(p *profile.Profile) agent.Limits {
-	l := agent.Limits{Steps: p.Limits.MaxSteps, Turns: p.Limits.MaxTurns, Tokens: p.Limits.MaxTokens, Timeout: p.Limits.Timeout, CostUSD: p.Limits.MaxCostUSD}
-	if p.Price != nil {
-		l.Cost = func(u llm.Usage) float64 { return cost(*p.Price, u) }
+	return agent.Limits{Steps: p.Limits.MaxSteps, Turns: p.Limits.MaxTurns, Tokens: p.Limits.MaxTokens, Timeout: p.Limits.Timeout,
+		CostUSD: p.Limits.MaxCostUSD, Cost: Cost(p)}
+}
+
+// Cost prices a usage in USD, nil where the profile has no price for its model.
+func Cost(p *profile.Profile) func(llm.Usage) float64 {
+	if p.Price == nil {
+		return nil
 	}
-	return l
+	price := *p.Price
+	return func(u llm.Usage) float64 { return cost(price, u) }
 }
 
 // cost prices a usage in USD. Cache writes cost what input does.

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -17,9 +19,23 @@ type Result struct {
 	Steps       int                `json:"steps"`
 	ModelCalls  ModelCalls         `json:"model_calls"`
 	Usage       llm.Usage          `json:"usage"`
+	Children    Children           `json:"children"`
 	Compactions []CompactionResult `json:"compactions"`
-	Text        string             `json:"text"` // of the last answer
-	Error       *session.Failure   `json:"error"`
+	// ApprovalsUnavailable counts calls that nobody was there to approve.
+	ApprovalsUnavailable int              `json:"approvals_unavailable"`
+	Text                 string           `json:"text"` // of the last answer
+	Error                *session.Failure `json:"error"`
+}
+
+// CodeApprovalUnavailable is the Error's of a run that completed without calls that
+// nobody was there to approve (T16).
+const CodeApprovalUnavailable = "APPROVAL_UNAVAILABLE"
+
+// Children is what subagents came to in this run; it is not in the Result's own
+// figures. Usage is of those that settled, with their own subagents.
+type Children struct {
+	Count int       `json:"count"`
+	Usage llm.Usage `json:"usage"`
 }
 
 // ModelCalls counts requests by purpose; a retry counts as retry alone.
@@ -46,12 +62,18 @@ type CompactionResult struct {
 // Tally folds the events of one run into its Result. It is safe for concurrent
 // use; hand every event of the run to Event, in order.
 type Tally struct {
-	mu sync.Mutex
-	r  Result
+	mu       sync.Mutex
+	r        Result
+	children map[string]bool // that began to work
+
+	approvals  map[string]string // what each open question wants approved
+	unanswered []string          // what nobody was there to approve, the first few
 }
 
 // NewTally starts an empty tally.
-func NewTally() *Tally { return &Tally{r: Result{Compactions: []CompactionResult{}}} }
+func NewTally() *Tally {
+	return &Tally{r: Result{Compactions: []CompactionResult{}}, children: map[string]bool{}, approvals: map[string]string{}}
+}
 
 // Result returns the tally so far.
 func (t *Tally) Result() Result {
@@ -59,7 +81,18 @@ func (t *Tally) Result() Result {
 	defer t.mu.Unlock()
 	r := t.r
 	r.Compactions = append([]CompactionResult{}, r.Compactions...)
+	if r.Status == string(session.ReasonCompleted) && r.Error == nil && r.ApprovalsUnavailable > 0 {
+		r.Error = &session.Failure{Code: CodeApprovalUnavailable, Message: t.unapproved()}
+	}
 	return r
+}
+
+// Ended sets how the run ended where its last turn does not say so: cancelled while
+// it waited for something.
+func (t *Tally) Ended(reason session.Reason) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.r.Status, t.r.Error = string(reason), nil
 }
 
 // Event counts one event.
@@ -89,6 +122,23 @@ func (t *Tally) Event(e session.Event) {
 		if p, err := session.Decode[session.ModelCall](e); err == nil {
 			t.call(p)
 		}
+	case session.KindQuestionAsked:
+		if p, err := session.Decode[session.Question](e); err == nil && p.Kind == session.QuestionApproval {
+			t.approvals[p.ID] = headline(p.Text)
+		}
+	case session.KindQuestionAnswered:
+		if p, err := session.Decode[session.Answer](e); err == nil {
+			t.answered(p)
+		}
+	case session.KindChildSpawned:
+		if p, err := session.Decode[session.ChildSpawned](e); err == nil {
+			t.children[p.ID] = true
+			t.r.Children.Count = len(t.children)
+		}
+	case session.KindChildSettled:
+		if p, err := session.Decode[session.ChildSettled](e); err == nil {
+			t.r.Children.Usage = t.r.Children.Usage.Add(p.Usage)
+		}
 	case session.KindCompactionEnded:
 		if p, err := session.Decode[session.CompactionEnded](e); err == nil {
 			t.r.Compactions = append(t.r.Compactions, CompactionResult{p.Ordinal, p.Strategy, p.Kind, p.Trigger, p.TokensBefore, p.TokensAfter, p.Millis, p.ModelCalls})
@@ -115,4 +165,31 @@ func (t *Tally) call(p session.ModelCall) {
 	default:
 		t.r.ModelCalls.Other++
 	}
+}
+
+// maxNamed is how many of the refused calls an error names.
+const maxNamed = 3
+
+func (t *Tally) answered(a session.Answer) {
+	what, approval := t.approvals[a.ID]
+	delete(t.approvals, a.ID)
+	if !approval || a.Outcome != session.OutcomeUnavailable {
+		return
+	}
+	if t.r.ApprovalsUnavailable++; len(t.unanswered) < maxNamed {
+		t.unanswered = append(t.unanswered, what)
+	}
+}
+
+// unapproved says what was not run.
+func (t *Tally) unapproved() string {
+	calls := "a call was"
+	if n := t.r.ApprovalsUnavailable; n > 1 {
+		calls = fmt.Sprintf("%d calls were", n)
+	}
+	text := "the run came to its end, but " + calls + " refused because nobody was there to approve: " + strings.Join(t.unanswered, " | ")
+	if more := t.r.ApprovalsUnavailable - len(t.unanswered); more > 0 {
+		text += fmt.Sprintf(" | and %d more", more)
+	}
+	return text
 }

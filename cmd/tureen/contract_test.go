@@ -36,6 +36,9 @@ func endings() map[string]ending {
 		"an answer after a flood from a plugin": {exit: 0, status: "completed", setUp: pokes("floods"), args: mine, last: []string{"turn.completed"}},
 		"a profile that is wrong":               {exit: 2, status: "error", args: with("noise=1")},
 		"a limit":                               {exit: 4, status: "limit", setUp: withModel(twoTurns()), args: known("limits.max_steps=1"), last: []string{"turn.failed"}},
+		"an approval that nobody can give": {exit: 5, status: "completed", setUp: func(t *testing.T, u *sandbox) {
+			attended(t, u, "", shellCall("touch ran"), scripted.Reply{Text: "So be it."})
+		}, args: mine, last: []string{"turn.completed"}},
 		"a window that is full": {exit: 6, status: "error", setUp: func(t *testing.T, u *sandbox) {
 			withModel(answers())(t, u)
 			write(t, u.path("work", "p.toml"), "schema = 1\nextends = \"base\"\n[model]\nmax_output_tokens = 10\n[prompt]\npersona_suffix = \""+strings.Repeat("Be brief. ", 20_000)+"\"\n")
@@ -322,6 +325,10 @@ func TestEveryTypeOfEventIsEmitted(t *testing.T) {
 	stream(u, with("model.name=m", "compaction.strategy=./sour")...) // the window is unknown
 	withModel(answers())(t, u)
 	stream(u, known("plugins=[]")...)
+	faultyProfile(sociableName, "")(t, u)
+	withModel(mingling())(t, u)
+	stream(u, "run", "-P", "./p.toml", "/wave to all")
+	stream(u, mine...)
 	var schema struct {
 		Defs map[string]any `json:"$defs"`
 	}

@@ -18,13 +18,14 @@ const module = "github.com/tureen-host/tureen/"
 var layers = []struct{ pkg, may string }{
 	{"cmd/tureen", "cmd/tureen/internal/..."},
 	{"cmd/tureen/internal/cli", "cmd/tureen/internal/... host host/... compaction notesoup/notes plugins/builtin plugins/sdk profiles"},
+	{"cmd/tureen/internal/chat", "cmd/tureen/internal/render host/agent host/command host/llm host/session"},
 	{"cmd/tureen/internal/render", "host host/llm host/session"},
 
 	{"cmd/bench", "cmd/bench/internal/... host host/... compaction plugins/... profiles"},
 	{"cmd/bench/...", "cmd/bench/internal/... host host/... compaction notesoup/... plugins/... profiles"},
 
 	{"host", "host/... compaction plugins/sdk"},
-	{"host/agent", "compaction host/command host/hook host/llm host/prompt host/session host/session/fold host/tool"},
+	{"host/agent", "compaction host/command host/hook host/llm host/prompt host/session host/session/fold host/spill host/tool"},
 	{"host/pluginhost", "compaction host/command host/hook host/llm host/prompt host/session host/tool plugins/sdk proto/tureen/plugin/v1"},
 	{"host/profile", "compaction"},
 	{"host/profile/trust", "host/profile"},
@@ -32,6 +33,7 @@ var layers = []struct{ pkg, may string }{
 	{"host/command", ""},
 	{"host/prompt", "host/llm host/session host/tool"},
 	{"host/tool", "host/llm host/session"},
+	{"host/spill", "host/llm host/session host/tool"},
 	{"host/session", "host/llm"},
 	{"host/session/...", "host/llm host/session host/session/..."},
 	{"host/llm", ""},
@@ -64,6 +66,8 @@ var owners = []struct{ foreign, owners string }{
 	{"modernc.org/sqlite", "host/session/sqlitelog cmd/bench/..."},
 	{"github.com/pressly/goose", "host/session/sqlitelog"},
 	{"github.com/spf13", "cmd/tureen/internal/cli"},
+	{"charm.land", "cmd/tureen/internal/chat"},
+	{"github.com/charmbracelet", "cmd/tureen/internal/chat"},
 }
 
 // never are packages that must not be reached, not even through others.

@@ -37,6 +37,17 @@ func faulty(t testing.TB, u *sandbox, fault string) string {
 
 // serveFaulty serves a faulty plugin.
 func serveFaulty(fault string) {
+	switch fault {
+	case butlerName:
+		serveButler()
+		return
+	case sociableName:
+		serveSociable()
+		return
+	case printerName:
+		servePrinter()
+		return
+	}
 	f := &faultyPlugin{name: fault}
 	p := sdk.Plugin{Name: fault, Version: "1.0.0", Roles: []sdk.Role{sdk.RoleTools}}
 	services := sdk.Services{Tools: f, Sessions: workspaces{f}}

@@ -198,6 +198,37 @@ func TestL6_L16_ServeWaitsForInputAndGoesOnAfterAFailure(t *testing.T) {
 	}
 }
 
+// Input that fails before it is claimed must not be tried over and over (L15).
+func TestL15_ServeDoesNotRetryAFailedTurnByItself(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newSetup(t, says("one"))
+	asked := 0
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]hook.Pending) (hook.StepDecision, error) {
+		if asked++; asked == 1 {
+			return hook.StepDecision{}, errors.New("the calendar cannot be read")
+		}
+		return hook.StepDecision{}, nil
+	}}}
+	s.open()
+	_ = s.agent.Prompt(ctx, "first")
+	idle := 0
+	err := s.agent.Serve(ctx, func(r session.Reason, _ *session.Failure) {
+		switch idle++; idle {
+		case 1:
+			if r != session.ReasonError {
+				t.Errorf("the first turn ended %s", r)
+			}
+			time.AfterFunc(500*time.Millisecond, func() { _ = s.agent.Steer(ctx, "and now?") })
+		case 2:
+			cancel()
+		}
+	})
+	if err != nil || asked != 2 || s.last(0) != "user: and now?" {
+		t.Errorf("the hook was asked %d times, error %v, request %q", asked, err, s.shown(0))
+	}
+}
+
 // A hook may end the turn, with a code of its own: after a batch, or when the turn
 // was about to close.
 func TestL5_G1_AHookStopsTheTurn(t *testing.T) {

@@ -28,8 +28,9 @@ const textContinue = "The run was interrupted and goes on now. Continue the task
 	"Where the outcome of a call is unknown, look at the actual state before you repeat it."
 
 // Continue queues the host's word to go on with a task whose turn did not
-// complete, and tells whether there was one. Where input waits already, mail
-// included, that opens the turn, and nothing is added.
+// complete, or for which something waits that opens no turn by itself, and tells
+// whether there was one. Where input waits already, mail included, that opens the
+// turn, and nothing is added.
 func (a *Agent) Continue(ctx context.Context) (bool, error) {
 	if err := a.collectMail(ctx); err != nil {
 		return false, err
@@ -38,7 +39,9 @@ func (a *Agent) Continue(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	var broke bool
-	a.rec.view(func(s *fold.State) { broke = s.Turn.Ordinal > 0 && s.Turn.Last != session.ReasonCompleted })
+	a.rec.view(func(s *fold.State) {
+		broke = s.Turn.Ordinal > 0 && s.Turn.Last != session.ReasonCompleted || s.Pending(session.NextStep)
+	})
 	if !broke {
 		return false, nil
 	}

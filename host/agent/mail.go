@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -66,11 +67,27 @@ func (a *Agent) takeMail(ctx context.Context, log session.MailLog) (cancel bool,
 	}
 	for _, m := range mail {
 		cancel = cancel || m.Command == session.CommandCancel
-		if err := a.rec.take(m.ID, mailEvent(m)); err != nil {
+		if err := a.rec.take(m.ID, func(s *fold.State) ([]session.Event, error) { return a.mailEvents(s, m), nil }); err != nil {
 			return cancel, err
 		}
 	}
 	return cancel, a.rec.flush(ctx)
+}
+
+// mailEvents are what a mail comes to, at least one.
+func (a *Agent) mailEvents(s *fold.State, m session.Mail) []session.Event {
+	if m.Command != session.CommandAnswer {
+		return []session.Event{mailEvent(m)}
+	}
+	var answer session.Answer
+	err := json.Unmarshal([]byte(m.Text), &answer)
+	if err == nil {
+		var events []session.Event
+		if events, err = a.answered(s, answer); err == nil {
+			return events
+		}
+	}
+	return []session.Event{session.New(session.KindWarning, session.Warning{Code: "ANSWER_IGNORED", Message: "another process left an answer that was not taken: " + tool.Clean(err.Error())})}
 }
 
 func mailEvent(m session.Mail) session.Event {

@@ -307,3 +307,44 @@ func TestR1_MailIsExecutedOnceAcrossACrash(t *testing.T) {
 		}
 	}
 }
+
+// An answer of another process goes to who waits for it; once nobody does it becomes
+// a message; what nobody asked, or asked already, is a warning.
+func TestT18_AnotherProcessAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, calls(`a ask {}`), calls(`b ask {}`), says("going on"), says("thank you"))
+	var got []session.Answer
+	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "ask"}, func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		timeout := time.Duration(0)
+		if c.ID == "b" {
+			timeout = time.Millisecond
+		}
+		answer, err := s.agent.Access("p").Ask(ctx, session.Question{Text: c.ID + "?", CallID: c.ID}, timeout)
+		got = append(got, answer)
+		return tool.Result{Text: answer.Text}, err
+	})}
+	s.options.Asker = person(func(ctx context.Context, q session.Question) session.Answer {
+		if q.CallID == "a" {
+			s.post(session.CommandAnswer, fmt.Sprintf(`{"id":%q,"choices":["red"],"text":"dark"}`, q.ID))
+			s.post(session.CommandAnswer, fmt.Sprintf(`{"id":%q,"text":"too late"}`, q.ID))
+		}
+		<-ctx.Done()
+		return session.Answer{Outcome: session.OutcomeAnswered, Text: "from nowhere"}
+	})
+	s.completed("go")
+	if len(got) != 2 || !got[0].Chose("red") || got[0].Text != "dark" || got[0].Late || got[1].Outcome != session.OutcomePending {
+		t.Fatalf("who asked got %+v", got)
+	}
+	s.post(session.CommandAnswer, fmt.Sprintf(`{"id":%q,"outcome":"declined"}`, got[1].ID))
+	s.post(session.CommandAnswer, `{"id":"q1","text":"nobody asked"}`)
+	s.post(session.CommandAnswer, `no JSON`)
+	s.completed("")
+	if late := s.last(3); !strings.Contains(late, "b?") || !strings.Contains(late, "no permission") {
+		t.Errorf("the late answer came as %q", late)
+	}
+	// Two answers and one that was pending; the second to a, that to q1 and no JSON.
+	if s.count(session.KindQuestionAnswered) != 3 || s.count(session.KindWarning) != 3 || s.waitingMail() != 0 || len(s.agent.Questions()) != 0 {
+		t.Errorf("log: %s; %d mails left", s.kinds(), s.waitingMail())
+	}
+	s.check()
+}

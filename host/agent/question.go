@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +24,14 @@ type Asker interface {
 // questions are those that somebody waits for.
 type questions struct {
 	mu      sync.Mutex
-	waiting map[string]chan session.Answer
+	waiting map[string]*waiting
+}
+
+// waiting is one of them: where an answer goes, and the one that came from outside,
+// which is in the log already.
+type waiting struct {
+	answers chan session.Answer
+	given   *session.Answer
 }
 
 // question stores a question, puts it to the person and stores the answer. With a
@@ -32,8 +40,10 @@ type questions struct {
 // cannot be written.
 func (a *Agent) question(ctx context.Context, q session.Question, timeout time.Duration) (session.Answer, error) {
 	at := a.where()
+	var w *waiting
 	err := a.rec.build(func(s *fold.State) ([]session.Event, error) {
 		q.ID = fmt.Sprintf("q%d", s.Head+1)
+		w = a.asking.add(q.ID)
 		return []session.Event{session.New(session.KindQuestionAsked, q).At(at.Turn, at.Step)}, nil
 	})
 	if err == nil {
@@ -42,16 +52,26 @@ func (a *Agent) question(ctx context.Context, q session.Question, timeout time.D
 	if err != nil {
 		return session.Answer{}, err
 	}
-	answer, err := a.answerTo(ctx, q, timeout)
+	answer, err := a.answerTo(ctx, q, timeout, w.answers)
 	if err != nil { // nobody waits for it any more
 		answer = session.Answer{Outcome: session.OutcomeDeclined}
 	}
 	answer.ID, answer.Text = q.ID, tool.Clean(answer.Text)
-	return answer, errors.Join(err, a.rec.commit(ctx, session.New(session.KindQuestionAnswered, answer).At(at.Turn, at.Step)))
+	stored := a.rec.build(func(*fold.State) ([]session.Event, error) {
+		if given := a.asking.remove(q.ID); given != nil {
+			answer = *given
+			return nil, nil
+		}
+		return []session.Event{session.New(session.KindQuestionAnswered, answer).At(at.Turn, at.Step)}, nil
+	})
+	if stored == nil {
+		stored = a.rec.flush(ctx)
+	}
+	return answer, errors.Join(err, stored)
 }
 
 // answerTo waits for one answer: the asker's, or one from elsewhere.
-func (a *Agent) answerTo(ctx context.Context, q session.Question, timeout time.Duration) (session.Answer, error) {
+func (a *Agent) answerTo(ctx context.Context, q session.Question, timeout time.Duration, answers chan session.Answer) (session.Answer, error) {
 	if a.Asker == nil {
 		return session.Answer{Outcome: session.OutcomeUnavailable}, nil
 	}
@@ -63,9 +83,6 @@ func (a *Agent) answerTo(ctx context.Context, q session.Question, timeout time.D
 		defer timer.Stop()
 		over = timer.C
 	}
-	answers := make(chan session.Answer, 2)
-	a.asking.add(q.ID, answers)
-	defer a.asking.remove(q.ID)
 	go func() {
 		answer := a.Asker.Ask(limited, q)
 		if limited.Err() == nil {
@@ -93,54 +110,75 @@ func (a *Agent) Questions() []session.Question {
 	return open
 }
 
-// Answer answers an open question from outside. Where its asker has gone on, the
-// answer becomes a message that wakes the agent (T18).
+// Answer answers an open question from outside; the first answer counts. Where its
+// asker has gone on, the answer becomes a message that wakes the agent (T18).
 func (a *Agent) Answer(ctx context.Context, answer session.Answer) error {
-	if a.asking.deliver(answer) {
-		return nil
+	if err := a.rec.build(func(s *fold.State) ([]session.Event, error) { return a.answered(s, answer) }); err != nil {
+		return err
 	}
-	for _, q := range a.Questions() {
-		if q.ID != answer.ID {
-			continue
-		}
-		answer.Late = true
-		if err := a.rec.stage(session.New(session.KindQuestionAnswered, answer)); err != nil {
-			return err
-		}
-		return a.push(ctx, session.InboxItem{Queue: session.NextStep, Source: session.SourceOwner, Wake: true, Text: lateAnswer(q, answer)})
+	return a.rec.flush(ctx)
+}
+
+// answered are the events of an answer from outside. Who waits for it has it then.
+// The caller holds the record.
+func (a *Agent) answered(s *fold.State, answer session.Answer) ([]session.Event, error) {
+	at := slices.IndexFunc(s.Questions, func(q fold.Question) bool { return q.ID == answer.ID })
+	if at < 0 {
+		return nil, fmt.Errorf("there is no open question %q", answer.ID)
 	}
-	return fmt.Errorf("there is no open question %q", answer.ID)
+	if answer.Outcome != session.OutcomeDeclined {
+		answer.Outcome = session.OutcomeAnswered
+	}
+	answer.Text, answer.Choices = tool.Clean(answer.Text), slices.Clone(answer.Choices)
+	for i, choice := range answer.Choices {
+		answer.Choices[i] = tool.Clean(choice)
+	}
+	answer.Late = !a.asking.give(answer)
+	events := []session.Event{session.New(session.KindQuestionAnswered, answer)}
+	if answer.Late {
+		events = append(events, session.New(session.KindInboxQueued, session.InboxItem{Queue: session.NextStep, Source: session.SourceOwner, Wake: true, Text: lateAnswer(s.Questions[at].Question, answer)}))
+	}
+	return events, nil
 }
 
 func lateAnswer(q session.Question, answer session.Answer) string {
-	said := strings.Join(append(answer.Choices, answer.Text), "; ")
-	return fmt.Sprintf("Answer to your pending question %s (call %s): %q\n%s", q.ID, q.CallID, q.Text, strings.Trim(said, "; "))
+	said := strings.Trim(strings.Join(append(slices.Clone(answer.Choices), answer.Text), "; "), "; ")
+	if answer.Outcome == session.OutcomeDeclined {
+		said = "(the person does not want to answer; that is no permission)"
+	}
+	return fmt.Sprintf("Answer to your pending question %s (call %s): %q\n%s", q.ID, q.CallID, q.Text, said)
 }
 
-func (q *questions) add(id string, to chan session.Answer) {
+func (q *questions) add(id string) *waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.waiting == nil {
-		q.waiting = map[string]chan session.Answer{}
+		q.waiting = map[string]*waiting{}
 	}
-	q.waiting[id] = to
+	w := &waiting{answers: make(chan session.Answer, 2)}
+	q.waiting[id] = w
+	return w
 }
 
-func (q *questions) remove(id string) {
+// remove ends a wait and returns the answer that came from outside, nil for none.
+func (q *questions) remove(id string) *session.Answer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	w := q.waiting[id]
 	delete(q.waiting, id)
+	return w.given
 }
 
-func (q *questions) deliver(answer session.Answer) bool {
+// give hands an answer from outside to who waits for it, and tells whether anybody
+// does.
+func (q *questions) give(answer session.Answer) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	to, ok := q.waiting[answer.ID]
-	if ok {
-		select {
-		case to <- answer:
-		default: // answered already
-		}
+	w := q.waiting[answer.ID]
+	if w == nil {
+		return false
 	}
-	return ok
+	w.given = &answer
+	w.answers <- answer // there is room: a question that was given an answer is not open
+	return true
 }

@@ -74,12 +74,12 @@ func (r *record) add(make func(*fold.State) ([]session.Event, error)) error {
 	return nil
 }
 
-// take stages what a mail comes to, at least one event, together with taking it:
-// one append has both.
-func (r *record) take(mail int64, events ...session.Event) error {
+// take stages what a mail comes to, at least one event that make returns, together
+// with taking it: one append has both.
+func (r *record) take(mail int64, make func(*fold.State) ([]session.Event, error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.add(func(*fold.State) ([]session.Event, error) { return events, nil }); err != nil {
+	if err := r.add(make); err != nil {
 		return err
 	}
 	r.taken = append(r.taken, mail)

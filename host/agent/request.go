@@ -167,7 +167,7 @@ func (a *Agent) stream(ctx context.Context, r llm.Request) (*llm.Answer, *llm.Me
 		case llm.BlockReasoning:
 			reasoning.WriteString(chunk.Delta)
 		}
-		if a.Observer != nil {
+		if a.Observer != nil && r.Purpose == llm.PurposeMain { // a summary is no answer
 			a.Observer.Delta(chunk.Kind, chunk.Delta)
 		}
 	}

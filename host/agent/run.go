@@ -50,10 +50,14 @@ func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Fa
 		if err != nil || ctx.Err() != nil {
 			return err
 		}
+		// What a failed turn left in the inbox waits for the next word: by itself it
+		// would fail again, for ever.
+		newest := a.newestItem()
+		failed := reason == session.ReasonError || reason == session.ReasonLimit
 		if idle != nil {
 			idle(reason, failure)
 		}
-		for !a.owed() && a.asked() == nil && ctx.Err() == nil {
+		for (!a.owed() || failed && a.newestItem() == newest) && a.asked() == nil && ctx.Err() == nil {
 			a.await(ctx, mailEvery)
 			if err := a.collectMail(ctx); err != nil && ctx.Err() == nil {
 				return err
@@ -114,6 +118,9 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 			return session.ReasonError, failureOf(err), err
 		}
 		more, err := a.idle(ctx)
+		if errors.Is(err, errWaitCut) {
+			return session.ReasonCancelled, nil, nil
+		}
 		if err != nil {
 			return session.ReasonError, failureOf(err), err
 		}
@@ -127,7 +134,8 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 // the inbox again (L16). What hooks want to begin the next turn with is queued once
 // nothing is waited for (P4).
 func (a *Agent) idle(ctx context.Context) (more bool, err error) {
-	var waits, followUps []string
+	var waits []string
+	var followUps []hook.Message
 	if a.Hooks.Declared(hook.Idle) {
 		if err := a.rec.flush(ctx); err != nil {
 			return false, err
@@ -147,8 +155,8 @@ func (a *Agent) idle(ctx context.Context) (more bool, err error) {
 	case len(waits) > 0:
 		return a.wait(ctx, strings.Join(waits, ", "))
 	}
-	for _, text := range followUps {
-		if err := a.queue(session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, Text: text, Wake: true}); err != nil {
+	for _, m := range followUps {
+		if err := a.queue(session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, From: m.Plugin, Text: m.Text, Wake: true}); err != nil {
 			return false, err
 		}
 	}
@@ -165,8 +173,14 @@ func (a *Agent) wait(ctx context.Context, what string) (bool, error) {
 		a.Observer.Progress("waiting", what)
 	}
 	a.await(ctx, askIdleEvery)
-	return ctx.Err() == nil, nil
+	if ctx.Err() != nil {
+		return false, errWaitCut
+	}
+	return true, nil
 }
+
+// errWaitCut is a cancel while something was waited for: no turn tells of it.
+var errWaitCut = errors.New("cancelled while waiting")
 
 // await returns when something was queued, after d, or when ctx ends.
 func (a *Agent) await(ctx context.Context, d time.Duration) {
@@ -177,6 +191,17 @@ func (a *Agent) await(ctx context.Context, d time.Duration) {
 	case <-a.signal:
 	case <-timer.C:
 	}
+}
+
+// newestItem is the seq of the newest item in the inbox, 0 where it is empty.
+func (a *Agent) newestItem() int64 {
+	var newest int64
+	a.rec.view(func(s *fold.State) {
+		for _, it := range s.Inbox {
+			newest = max(newest, it.Seq)
+		}
+	})
+	return newest
 }
 
 func (a *Agent) wake() {

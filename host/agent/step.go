@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
@@ -46,7 +47,9 @@ func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
 	return true, a.commitStep(ctx, p, items, messages)
 }
 
-func (a *Agent) beforeStep(ctx context.Context, items []fold.Item) ([]string, error) {
+// beforeStep lets hooks have their say. Input that one rejects is taken out of the
+// inbox all the same: left there it would be rejected for ever.
+func (a *Agent) beforeStep(ctx context.Context, items []fold.Item) ([]hook.Message, error) {
 	if !a.Hooks.Declared(hook.BeforeStep) {
 		return nil, nil
 	}
@@ -57,21 +60,32 @@ func (a *Agent) beforeStep(ctx context.Context, items []fold.Item) ([]string, er
 	for i, it := range items {
 		pending[i] = hook.Pending{Text: it.Text, Source: it.Source, From: it.From, Key: it.Key}
 	}
-	d, err := a.Hooks.BeforeStep(ctx, a.where(), pending)
-	if err == nil && d.Reject != "" {
-		err = &blockedError{"BLOCKED", d.Reject}
+	injected, reject, err := a.Hooks.BeforeStep(ctx, a.where(), pending)
+	if err != nil || reject == "" {
+		return injected, err
 	}
-	return d.Inject, err
+	if len(items) > 0 {
+		err = a.rec.stage(session.New(session.KindInboxClaimed, claimOf(items)))
+	}
+	return nil, errors.Join(err, &blockedError{"BLOCKED", reject})
+}
+
+func claimOf(items []fold.Item) session.InboxClaimed {
+	var claimed session.InboxClaimed
+	for _, it := range items {
+		claimed.Items = append(claimed.Items, it.Seq)
+	}
+	return claimed
 }
 
 // admitted turns claimed items and injections into the step's messages.
-func (a *Agent) admitted(items []fold.Item, injected []string) []session.Event {
+func (a *Agent) admitted(items []fold.Item, injected []hook.Message) []session.Event {
 	var messages []session.Event
 	for _, it := range items {
 		messages = append(messages, userMessage(it.Text, it.Source, it.From, it.Seq))
 	}
-	for _, text := range injected {
-		messages = append(messages, userMessage(text, session.SourcePlugin, "", 0))
+	for _, m := range injected {
+		messages = append(messages, userMessage(m.Text, session.SourcePlugin, m.Plugin, 0))
 	}
 	return messages
 }
@@ -83,11 +97,7 @@ func (a *Agent) commitStep(ctx context.Context, p assembled, items []fold.Item, 
 		turn, step := s.Turn.Ordinal, s.Turn.Step+1
 		var events []session.Event
 		if len(items) > 0 {
-			claimed := session.InboxClaimed{}
-			for _, it := range items {
-				claimed.Items = append(claimed.Items, it.Seq)
-			}
-			events = append(events, session.New(session.KindInboxClaimed, claimed))
+			events = append(events, session.New(session.KindInboxClaimed, claimOf(items)))
 		}
 		events = append(events, session.New(session.KindStepStarted, session.StepStarted{}))
 		events = append(events, p.events(s, a.InHistory)...)

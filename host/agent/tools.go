@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
+	"github.com/tureen-host/tureen/host/spill"
 	"github.com/tureen-host/tureen/host/tool"
 )
 
@@ -27,7 +29,8 @@ type batch struct {
 	results []tool.Result
 	took    []time.Duration
 	bounds  []session.Confinement
-	stop    *hook.Stop // a hook ends the turn after the batch
+	share   *spill.Batch // what the results may show together
+	stop    *hook.Stop   // a hook ends the turn after the batch
 }
 
 // runTools runs the calls of an answer: in waves, each started durably before it
@@ -36,7 +39,7 @@ type batch struct {
 func (a *Agent) runTools(ctx context.Context, at hook.Where, calls []llm.ToolCall) (conclude bool, err error) {
 	b := &batch{a: a, at: at, calls: calls, room: a.room(),
 		args: make([]json.RawMessage, len(calls)), results: make([]tool.Result, len(calls)), took: make([]time.Duration, len(calls)),
-		bounds: make([]session.Confinement, len(calls))}
+		bounds: make([]session.Confinement, len(calls)), share: spill.NewBatch(a.Budget.ResetAt)}
 	for _, wave := range tool.Waves(len(calls), func(i int) bool { return a.Tools.Parallel(calls[i].Name) }) {
 		if ctx.Err() != nil {
 			break // what is left gets its results when the turn closes (L8)
@@ -80,12 +83,7 @@ func (b *batch) wave(ctx context.Context, wave []int) error {
 		}
 		tool.RunWave(ctx, run, b.run)
 	}
-	for _, i := range wave {
-		if err := b.finish(ctx, i); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.finish(ctx, wave)
 }
 
 // refuse gives a call that must not run its error result: an unknown tool, bad
@@ -156,43 +154,53 @@ func (b *batch) run(ctx context.Context, i int) {
 	}
 }
 
-// finish lets hooks see a result and stages it.
-func (b *batch) finish(ctx context.Context, i int) error {
-	r, c := b.results[i], b.calls[i]
-	contexts := r.Contexts
-	if b.a.Hooks.Declared(hook.AfterTool) {
-		outcome, d, err := b.a.Hooks.AfterTool(ctx, b.at, hook.ToolOutcome{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Text: r.Text, IsError: r.IsError})
-		if err != nil {
-			return errors.Join(b.stage(i), err)
-		}
-		b.results[i].Text = outcome.Text
-		contexts = append(contexts, d.Contexts...)
-		if b.stop == nil {
-			b.stop = d.Stop
+// finish lets hooks see the results of a wave and stages them. A hook that fails
+// ends it: what it saw is stored all the same.
+func (b *batch) finish(ctx context.Context, wave []int) error {
+	contexts := make([][]string, len(wave))
+	var failed error
+	for n, i := range wave {
+		contexts[n], failed = b.after(ctx, i)
+		b.results[i].Text = cmp.Or(b.results[i].Text, "(no output)")
+		if failed != nil {
+			wave = wave[:n+1]
+			break
 		}
 	}
-	if err := b.stage(i); err != nil {
-		return err
-	}
-	for _, text := range contexts {
-		if err := b.a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: b.from(i), Text: text}); err != nil {
-			return err
+	limits := b.fit(wave)
+	for n, i := range wave {
+		if err := b.stage(i, limits[n]); err != nil {
+			return errors.Join(err, failed)
+		}
+		for _, text := range contexts[n] {
+			if err := b.a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: b.from(i), Text: text}); err != nil {
+				return errors.Join(err, failed)
+			}
 		}
 	}
-	return nil
+	return failed
 }
 
-func (b *batch) stage(i int) error {
-	r, c := b.results[i], b.calls[i]
-	text := tool.Clean(r.Text)
-	if text == "" {
-		text = "(no output)"
+// after makes a result storable and lets hooks see it; it returns the messages that
+// stand behind the results.
+func (b *batch) after(ctx context.Context, i int) ([]string, error) {
+	r, c := &b.results[i], b.calls[i]
+	r.Text = b.a.rec.secrets.text(tool.Clean(r.Text)) // before a cut could leave half a key
+	if !b.a.Hooks.Declared(hook.AfterTool) {
+		return r.Contexts, nil
 	}
-	payload := session.ToolResult{Message: llm.ToolResult(c.ID, text, r.IsError), Name: c.Name, Code: r.Code, Millis: b.took[i].Milliseconds()}
-	for _, e := range r.Effects {
-		payload.Effects = append(payload.Effects, string(e))
+	shown := hook.ToolOutcome{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Text: hookText(r.Text), IsError: r.IsError}
+	outcome, d, err := b.a.Hooks.AfterTool(ctx, b.at, shown)
+	if err != nil {
+		return nil, err
 	}
-	return b.a.rec.stage(session.New(session.KindToolResult, payload).At(b.at.Turn, b.at.Step).On(session.Op{Kind: session.OpAppend}))
+	if outcome.Text != shown.Text {
+		r.Text = b.a.rec.secrets.text(tool.Clean(outcome.Text))
+	}
+	if b.stop == nil {
+		b.stop = d.Stop
+	}
+	return append(r.Contexts, d.Contexts...), nil
 }
 
 func (b *batch) from(i int) string {

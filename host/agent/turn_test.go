@@ -182,6 +182,9 @@ func TestL18_ARejectedStepEndsTheTurnBlocked(t *testing.T) {
 	if reason != session.ReasonBlocked || failure.Message != "the session is archived" || len(s.model.requests) != 0 {
 		t.Errorf("ended %s %+v after %d requests", reason, failure, len(s.model.requests))
 	}
+	if reason, _ := s.run(""); reason != "" { // what was rejected is not rejected again
+		t.Errorf("a second run ended %s", reason)
+	}
 }
 
 func TestM16_M18_AFailedAttemptIsRepeatedAndNeverShown(t *testing.T) {

@@ -83,8 +83,8 @@ func wildSession(t *testing.T) *setup {
 	}}}
 	s.run("fourth")
 	s.agent, s.hooks, s.options.Limits = nil, nil, agent.Limits{Steps: 1}
-	s.run("")
 	s.run("fifth")
+	s.run("sixth")
 	s.agent, s.options.Limits = nil, agent.Limits{}
 	s.run("")
 	return s

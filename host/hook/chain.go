@@ -30,15 +30,20 @@ func NewChain(logger *slog.Logger, hooks ...Hooks) *Chain {
 // Declared tells whether anybody listens at a point.
 func (c *Chain) Declared(p Point) bool { return len(c.hooks[p]) > 0 }
 
+// Message is what a plugin says to the model.
+type Message struct{ Plugin, Text string }
+
 // BeforeStep collects the injections; the first reject ends the asking.
-func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (StepDecision, error) {
-	var all StepDecision
-	err := c.each(BeforeStep, func(h Hooks) (bool, error) {
+func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (injected []Message, reject string, err error) {
+	err = c.each(BeforeStep, func(h Hooks) (bool, error) {
 		d, err := h.BeforeStep(ctx, at, pending)
-		all.Inject, all.Reject = append(all.Inject, d.Inject...), d.Reject
-		return d.Reject != "", err
+		for _, text := range d.Inject {
+			injected = append(injected, Message{h.Name(), text})
+		}
+		reject = d.Reject
+		return reject != "", err
 	})
-	return all, err
+	return injected, reject, err
 }
 
 // BeforeTool asks until one denies. ask puts a question of a plugin to the person.
@@ -89,13 +94,13 @@ func (c *Chain) AfterTool(ctx context.Context, at Where, outcome ToolOutcome) (T
 }
 
 // TurnStopping collects the messages that keep the turn open, until one stops it.
-func (c *Chain) TurnStopping(ctx context.Context, at Where) ([]string, *Stop, error) {
-	var messages []string
+func (c *Chain) TurnStopping(ctx context.Context, at Where) ([]Message, *Stop, error) {
+	var messages []Message
 	var stop *Stop
 	err := c.each(TurnStopping, func(h Hooks) (bool, error) {
 		d, err := h.TurnStopping(ctx, at)
 		if d.Continue != "" {
-			messages = append(messages, d.Continue)
+			messages = append(messages, Message{h.Name(), d.Continue})
 		}
 		stop = d.Stop
 		return stop != nil, err
@@ -120,14 +125,14 @@ func (c *Chain) TurnEnded(ctx context.Context, at Where, ended session.TurnEnded
 }
 
 // Idle collects what is waited for and, where that is nothing, the follow-ups.
-func (c *Chain) Idle(ctx context.Context, at Where) (waits, followUps []string, err error) {
+func (c *Chain) Idle(ctx context.Context, at Where) (waits []string, followUps []Message, err error) {
 	err = c.each(Idle, func(h Hooks) (bool, error) {
 		d, err := h.Idle(ctx, at)
 		if d.Wait != "" {
 			waits = append(waits, d.Wait)
 		}
 		if d.FollowUp != "" {
-			followUps = append(followUps, d.FollowUp)
+			followUps = append(followUps, Message{h.Name(), d.FollowUp})
 		}
 		return false, err
 	})

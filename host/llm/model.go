@@ -97,3 +97,8 @@ func (u Usage) Total() int { return u.Input + u.CacheRead + u.CacheWrite + u.Out
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}
 }
+
+// Sub returns the class by class difference.
+func (u Usage) Sub(v Usage) Usage {
+	return Usage{u.Input - v.Input, u.CacheRead - v.CacheRead, u.CacheWrite - v.CacheWrite, u.Output - v.Output, u.Reasoning - v.Reasoning}
+}

@@ -26,6 +26,7 @@ const (
 	KindAttempt          Kind = "assistant.attempt" // Attempt; log-only, never on the surface (M16)
 	KindToolStarted      Kind = "tool.started"      // ToolStarted
 	KindToolResult       Kind = "tool.result"       // ToolResult; a node
+	KindToolSpilled      Kind = "tool.spilled"      // Spilled; log-only, the whole text of a result that is shown shortened (C14)
 	KindRequestHeader    Kind = "request.header"    // Header; only when it changed (L11)
 
 	KindModelCall Kind = "model.call" // ModelCall; a request that is not a step's: compaction, notes, other
@@ -196,6 +197,20 @@ type ToolResult struct {
 	Code    string       `json:"code,omitempty"` // TOOL_OUTCOME_UNKNOWN, TOOL_NOT_STARTED, …; never shown to the model
 	Millis  int64        `json:"ms,omitempty"`
 	Effects []string     `json:"effects,omitempty"`
+	// Spilled is the seq of the event that keeps the whole text, 0 where the
+	// message is the whole.
+	Spilled int64 `json:"spilled,omitempty"`
+}
+
+// Spilled keeps a tool result that is too long to be shown; the result itself
+// follows in the same append, as a preview.
+type Spilled struct {
+	CallID string `json:"call_id"`
+	Name   string `json:"name"`
+	Bytes  int    `json:"bytes"`
+	Lines  int    `json:"lines"`
+	Tokens int    `json:"tokens"` // estimate
+	Text   string `json:"text"`
 }
 
 // Header is what a request carries besides its messages.

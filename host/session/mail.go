@@ -17,6 +17,7 @@ const (
 	CommandSteer   Command = "steer"   // Text for the next step
 	CommandCancel  Command = "cancel"  // end the running step, keep the inbox
 	CommandCompact Command = "compact" // compact at the next step boundary; Text = instructions
+	CommandAnswer  Command = "answer"  // an open question; Text = an Answer as JSON
 )
 
 // Mail is a command left for the owner of a session by another process.

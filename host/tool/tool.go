@@ -19,7 +19,8 @@ type Spec struct {
 	Parallel bool
 	// Timeout is the tool's own deadline, 0 = the host's default of 2 minutes (T6).
 	Timeout time.Duration
-	// NoSpill exempts results from the final cap (C14).
+	// NoSpill is for a tool that pages by itself: its results are shown whole up to
+	// spill.MaxPaged, four times what others may show (C14).
 	NoSpill bool
 	// Guidance is the tool's sentence in the system prompt, shown only while the
 	// tool is (SP9), at GuidanceOrder.

@@ -8,20 +8,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tureen-host/tureen/plugins/ask"
 	"github.com/tureen-host/tureen/plugins/files"
+	"github.com/tureen-host/tureen/plugins/guards"
+	"github.com/tureen-host/tureen/plugins/instructions"
 	"github.com/tureen-host/tureen/plugins/notesoup"
+	"github.com/tureen-host/tureen/plugins/planning"
+	"github.com/tureen-host/tureen/plugins/policy"
+	"github.com/tureen-host/tureen/plugins/schedule"
 	"github.com/tureen-host/tureen/plugins/sdk"
 	"github.com/tureen-host/tureen/plugins/search"
 	"github.com/tureen-host/tureen/plugins/shell"
+	"github.com/tureen-host/tureen/plugins/subagents"
 	"github.com/tureen-host/tureen/plugins/summary"
+	"github.com/tureen-host/tureen/plugins/web"
 )
 
 var constructors = map[string]func(version string) sdk.Plugin{
-	"files":    files.Plugin,
-	"notesoup": notesoup.Plugin,
-	"search":   search.Plugin,
-	"shell":    shell.Plugin,
-	"summary":  summary.Plugin,
+	"ask":          ask.Plugin,
+	"files":        files.Plugin,
+	"guards":       guards.Plugin,
+	"instructions": instructions.Plugin,
+	"notesoup":     notesoup.Plugin,
+	"planning":     planning.Plugin,
+	"policy":       policy.Plugin,
+	"schedule":     schedule.Plugin,
+	"search":       search.Plugin,
+	"shell":        shell.Plugin,
+	"subagents":    subagents.Plugin,
+	"summary":      summary.Plugin,
+	"web":          web.Plugin,
 }
 
 // Lookup makes the shipped plugin of that name; version is the program's. The

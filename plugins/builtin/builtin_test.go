@@ -48,7 +48,7 @@ func TestEveryShippedPluginStarts(t *testing.T) {
 		}
 	}
 	spec, _ := pluginhost.Resolve("filez", []string{os.Args[0]})
-	if _, err := s.Inspect(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "there are files, ") {
+	if _, err := s.Inspect(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "there are ask, ") {
 		t.Errorf("a name that is not shipped: %v", err)
 	}
 }

@@ -34,6 +34,10 @@ func (p *Provider) edit(ctx context.Context, call tool.Call, args editArgs) (str
 	if err != nil {
 		return "", toolcall.Cannot("edit", args.FilePath, err)
 	}
+	reach, err := p.reach(call, target)
+	if err != nil {
+		return "", toolcall.Cannot("edit", args.FilePath, err)
+	}
 	prior, data, err := p.load(ctx, call.Session, target, args.FilePath)
 	if err != nil {
 		return "", err
@@ -42,7 +46,7 @@ func (p *Provider) edit(ctx context.Context, call tool.Call, args editArgs) (str
 	if err != nil {
 		return "", err
 	}
-	if err := p.save(call.Session, "edit", args.FilePath, target, []byte(text), prior); err != nil {
+	if err := p.save(call.Session, "edit", args.FilePath, target, reach, []byte(text), prior); err != nil {
 		return "", err
 	}
 	if args.ReplaceAll {

@@ -57,16 +57,23 @@ func (b *bench) call(name string, a args) tool.Result {
 
 func (b *bench) callIn(ctx context.Context, session string, room int, name string, a args) tool.Result {
 	b.t.Helper()
+	return b.send(ctx, tool.Call{Session: session, Name: name, Room: room}, a)
+}
+
+// send makes a call with those arguments.
+func (b *bench) send(ctx context.Context, call tool.Call, a args) tool.Result {
+	b.t.Helper()
 	arguments, err := json.Marshal(a)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if bad, ok := b.tools.Validate(name, arguments); ok {
+	if bad, ok := b.tools.Validate(call.Name, arguments); ok {
 		return bad
 	}
-	r, err := b.services.Tools.Call(ctx, tool.Call{Session: session, Name: name, Arguments: arguments, Room: room}, nil)
+	call.Arguments = arguments
+	r, err := b.services.Tools.Call(ctx, call, nil)
 	if err != nil {
-		b.t.Fatalf("%s: %v", name, err)
+		b.t.Fatalf("%s: %v", call.Name, err)
 	}
 	return r
 }

@@ -1,4 +1,5 @@
-// Package files is the plugin with the tools read, write and edit.
+// Package files is the plugin with the tools read, write and edit, and two small
+// ones about files: working_directory and present.
 package files
 
 import (

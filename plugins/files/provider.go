@@ -17,6 +17,10 @@ var (
 	writeSchema []byte
 	//go:embed edit.json
 	editSchema []byte
+	//go:embed working_directory.json
+	directorySchema []byte
+	//go:embed present.json
+	presentSchema []byte
 )
 
 // Provider is the plugin's tool.Provider and sdk.Sessions. It is safe for
@@ -66,6 +70,15 @@ func (p *Provider) Tools(context.Context, string) ([]tool.Spec, error) {
 		Schema:        editSchema,
 		Guidance:      "edit works only on a file that you have read, written or edited before in this session, and that nobody else changed since.",
 		GuidanceOrder: 1130,
+	}, {
+		Name: "working_directory",
+		Description: "Tell the working directory, or change it: relative paths and shell commands start there from the next step on. " +
+			"What may be changed stays the same.",
+		Schema: directorySchema,
+	}, {
+		Name:        "present",
+		Description: "Name the files that the user is to get as the result, once they are finished: each is looked up and listed with its size.",
+		Schema:      presentSchema,
 	}}, nil
 }
 
@@ -78,6 +91,10 @@ func (p *Provider) Call(ctx context.Context, call tool.Call, _ func(string)) (to
 		return toolcall.Run(ctx, call, p.write), nil
 	case "edit":
 		return toolcall.Run(ctx, call, p.edit), nil
+	case "working_directory":
+		return p.workingDirectory(ctx, call), nil
+	case "present":
+		return toolcall.Run(ctx, call, p.present), nil
 	}
 	return tool.Result{}, fmt.Errorf("plugin %q has no tool %q", Name, call.Name)
 }

@@ -8,13 +8,15 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tureen-host/tureen/plugins/internal/toolcall"
 )
 
 // save replaces the file at target, or creates it where prior is nil, and notes
 // the new version as seen. named is the path as the model gave it.
-func (p *Provider) save(session, verb, named, target string, data []byte, prior fs.FileInfo) error {
-	info, err := replace(target, data, prior)
+func (p *Provider) save(session, verb, named, target string, r reach, data []byte, prior fs.FileInfo) error {
+	info, err := replace(r, target, data, prior)
 	if errors.Is(err, errMoved) {
 		return changed(verb, named)
 	}
@@ -34,33 +36,43 @@ var errMoved = errors.New("the file was changed meanwhile")
 
 // replace puts data in place of prior in one step: a reader finds the old content
 // or the new, never a part. Mode and owner are kept; missing directories are made.
-func replace(target string, data []byte, prior fs.FileInfo) (fs.FileInfo, error) {
-	dir := filepath.Dir(target)
-	if prior == nil {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return nil, err
+// The directory is held open throughout: what is put in its place meanwhile gets
+// nothing (T17).
+func replace(r reach, target string, data []byte, prior fs.FileInfo) (fs.FileInfo, error) {
+	dir, err := r.open(filepath.Dir(target), prior == nil)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	self, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer self.Close()
+	name := filepath.Base(target)
+	if prior != nil {
+		if err := unix.Faccessat(int(self.Fd()), name, unix.W_OK, 0); err != nil { // a rename would not ask
+			return nil, &fs.PathError{Op: "write", Path: target, Err: err}
 		}
-	} else if err := syscall.Access(target, 2); err != nil { // W_OK: a rename would not ask
-		return nil, &fs.PathError{Op: "write", Path: target, Err: err}
 	}
-	temp := filepath.Join(dir, ".tureen-"+rand.Text()+".tmp")
-	info, err := create(temp, data, prior)
+	temp := ".tureen-" + rand.Text() + ".tmp"
+	info, err := create(self, dir, temp, data, prior)
 	if err == nil {
-		err = same(target, prior)
+		err = same(dir, name, prior)
 	}
 	if err == nil {
-		err = os.Rename(temp, target)
+		err = dir.Rename(temp, name)
 	}
 	if err != nil {
-		os.Remove(temp)
+		dir.Remove(temp)
 		return nil, err
 	}
 	return info, nil
 }
 
-// create writes a new file to the disk.
-func create(path string, data []byte, like fs.FileInfo) (info fs.FileInfo, err error) {
-	f, name, err := openNew(path)
+// create writes a new file in dir, which self is open on, to the disk.
+func create(self *os.File, dir *os.Root, temp string, data []byte, like fs.FileInfo) (info fs.FileInfo, err error) {
+	f, name, err := openNew(self, dir, temp)
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +92,20 @@ func create(path string, data []byte, like fs.FileInfo) (info fs.FileInfo, err e
 		return nil, err
 	}
 	if err := name(); err != nil {
-		return nil, &fs.PathError{Op: "link", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "link", Path: temp, Err: err}
 	}
 	return f.Stat()
 }
 
 // openNamed makes a file that has its name at once.
-func openNamed(path string) (f *os.File, name func() error, err error) {
-	f, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+func openNamed(dir *os.Root, temp string) (f *os.File, name func() error, err error) {
+	f, err = dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	return f, func() error { return nil }, err
 }
 
-// same returns errMoved where target is no longer what prior describes.
-func same(target string, prior fs.FileInfo) error {
-	now, err := os.Lstat(target)
+// same returns errMoved where the file of that name is no longer what prior describes.
+func same(dir *os.Root, name string, prior fs.FileInfo) error {
+	now, err := dir.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && prior == nil:
 		return nil
@@ -115,7 +127,7 @@ func follow(path string) (string, error) {
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 		if err != nil {
-			return path, nil // the directory is missing too; write makes it
+			return standing(path), nil // the directory is missing too; write makes it
 		}
 		path = filepath.Join(dir, filepath.Base(path))
 		link, err := os.Readlink(path)
@@ -128,4 +140,14 @@ func follow(path string) (string, error) {
 		path = link
 	}
 	return "", &fs.PathError{Op: "follow", Path: path, Err: syscall.ELOOP}
+}
+
+// standing resolves the part of a path that exists.
+func standing(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	parent := filepath.Dir(path)
+	if err == nil || parent == path {
+		return real
+	}
+	return filepath.Join(standing(parent), filepath.Base(path))
 }

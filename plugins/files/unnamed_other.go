@@ -4,4 +4,6 @@ package files
 
 import "os"
 
-func openNew(path string) (f *os.File, name func() error, err error) { return openNamed(path) }
+func openNew(_ *os.File, dir *os.Root, temp string) (f *os.File, name func() error, err error) {
+	return openNamed(dir, temp)
+}

@@ -31,6 +31,10 @@ func (p *Provider) write(ctx context.Context, call tool.Call, args writeArgs) (s
 	if err != nil {
 		return "", toolcall.Cannot("write", args.FilePath, err)
 	}
+	reach, err := p.reach(call, target)
+	if err != nil {
+		return "", toolcall.Cannot("write", args.FilePath, err)
+	}
 	prior, err := p.mayReplace(ctx, call.Session, target, args.FilePath)
 	if err != nil {
 		return "", err
@@ -39,7 +43,7 @@ func (p *Provider) write(ctx context.Context, call tool.Call, args writeArgs) (s
 	if prior == nil {
 		verb = "Created"
 	}
-	if err := p.save(call.Session, "write", args.FilePath, target, []byte(args.Content), prior); err != nil {
+	if err := p.save(call.Session, "write", args.FilePath, target, reach, []byte(args.Content), prior); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("%s file %s (%d lines, %d bytes)", verb, path, countLines(args.Content), len(args.Content)), nil

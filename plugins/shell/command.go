@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -25,92 +24,105 @@ const (
 
 // command is one run of the shell.
 type command struct {
-	argv    []string
-	dir     string
-	env     []string
-	timeout time.Duration
-	keep    int // bytes kept of each stream
+	argv []string
+	dir  string
+	env  []string
+	keep int // bytes kept of each stream
+	// file, where not nil, takes the output, and the command outlives this process.
+	file *os.File
 }
+
+// ending is why a command is not waited for any more.
+type ending int
+
+const (
+	exited ending = iota
+	timedOut
+	aborted // the context was done before the command
+)
 
 // outcome is what a run came to. state is nil where even SIGKILL did not end it.
 type outcome struct {
-	stdout, stderr tail
-	state          *os.ProcessState
-	timedOut       bool
-	aborted        bool // ctx was done before the command
-	leftovers      bool // processes in the background had to be stopped
+	*output
+	state     *os.ProcessState
+	ending    ending
+	leftovers bool // processes in the background had to be stopped
 }
 
 // process is a started command with its process group and its output.
 type process struct {
 	cmd     *exec.Cmd
 	group   group
+	out     *output
 	release func()        // from the guardian
 	exited  chan struct{} // closed once the shell has ended
 	drained chan struct{} // closed once both streams have ended
 	readers []*os.File
-	recent  tail // newest output of both streams
 }
 
-// run starts the command in a process group of its own, and returns when that
-// group is gone: at the command's end, after the timeout, or after ctx is done,
-// which is ctx's error. It does not wait for processes that left the group.
-// progress may be nil.
-func (c command) run(ctx context.Context, progress func(string)) (*outcome, error) {
-	out := &outcome{stdout: tail{keep: c.keep}, stderr: tail{keep: c.keep}}
-	p, err := c.start(out)
-	if err != nil {
-		return nil, err
-	}
-	timer := time.NewTimer(c.timeout)
-	defer timer.Stop()
-	p.watch(ctx, timer.C, progress, out)
-	p.finish(out)
-	if out.aborted {
-		return nil, ctx.Err()
-	}
-	return out, nil
+// startIn is start for a command whose output goes to a file, unless that is nil.
+func (c command) startIn(file *os.File) (*process, error) {
+	c.file = file
+	return c.start()
 }
 
-func (c command) start(out *outcome) (*process, error) {
+// start starts the command in a process group of its own. The group dies with this
+// process, unless it is to outlive it.
+func (c command) start() (*process, error) {
 	p := &process{
 		cmd:     exec.Command(c.argv[0], c.argv[1:]...),
+		out:     newOutput(c.keep),
+		release: func() {},
 		exited:  make(chan struct{}),
 		drained: make(chan struct{}),
-		recent:  tail{keep: progressBytes},
+	}
+	p.cmd.Dir, p.cmd.Env = c.dir, c.env
+	if c.file != nil {
+		p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = c.file, c.file, detached()
+		close(p.drained)
+		if err := p.launch(); err != nil {
+			return nil, err
+		}
+		p.group = group(p.cmd.Process.Pid)
+		return p, nil
 	}
 	guard.once.Do(guard.start)
-	p.cmd.Dir, p.cmd.SysProcAttr = c.dir, ownGroup()
-	p.cmd.Env = append(slices.Clip(c.env), guard.mark)
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	errR, errW, err := os.Pipe()
-	if err != nil {
-		outR.Close()
-		outW.Close()
-		return nil, err
-	}
-	p.readers = []*os.File{outR, errR}
-	p.cmd.Stdout, p.cmd.Stderr = outW, errW
-	err = p.launch()
-	outW.Close()
-	errW.Close()
-	if err != nil {
-		p.closeReaders()
+	p.cmd.SysProcAttr, p.cmd.Env = ownGroup(), append(slices.Clip(c.env), guard.mark)
+	if err := p.launchPiped(); err != nil {
 		return nil, err
 	}
 	p.group = group(p.cmd.Process.Pid)
 	p.release = guard.watch(p.group)
+	return p, nil
+}
+
+// launchPiped starts the command and reads what it prints.
+func (p *process) launchPiped() error {
+	outR, outW, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer outW.Close()
+	errR, errW, err := os.Pipe()
+	if err != nil {
+		outR.Close()
+		return err
+	}
+	defer errW.Close()
+	p.readers = []*os.File{outR, errR}
+	p.cmd.Stdout, p.cmd.Stderr = outW, errW
+	if err := p.launch(); err != nil {
+		p.closeReaders()
+		return err
+	}
 	var streams sync.WaitGroup
-	streams.Go(func() { io.Copy(io.MultiWriter(&out.stdout, &p.recent), outR) })
-	streams.Go(func() { io.Copy(io.MultiWriter(&out.stderr, &p.recent), errR) })
+	streams.Go(func() { p.out.copyFrom(outR, &p.out.stdout) })
+	streams.Go(func() { p.out.copyFrom(errR, &p.out.stderr) })
 	go func() {
 		streams.Wait()
 		close(p.drained)
 	}()
-	return p, nil
+	return nil
 }
 
 // launch starts the command and reaps it. The thread that starts it stays until
@@ -130,48 +142,53 @@ func (p *process) launch() error {
 	return <-started
 }
 
-// watch waits until the shell has ended or has to be stopped, and stops it.
-func (p *process) watch(ctx context.Context, timeout <-chan time.Time, progress func(string), out *outcome) {
+// watch waits until the shell has ended or has to be stopped, and says which.
+// progress and timeout may be nil.
+func (p *process) watch(ctx context.Context, timeout <-chan time.Time, progress func(string)) ending {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()
 	reported := int64(0)
 	for {
 		select {
 		case <-p.exited:
-			return
+			return exited
 		case <-timeout:
-			out.timedOut = true
-			p.group.terminate()
-			return
+			return timedOut
 		case <-ctx.Done():
-			out.aborted = true
-			p.group.terminate()
-			return
+			return aborted
 		case <-tick.C:
-			if size := p.recent.size(); size > reported && progress != nil {
+			if size := p.out.both.size(); size > reported && progress != nil {
 				reported = size
-				text, _ := p.recent.end()
-				progress(text)
+				progress(p.out.both.last(progressBytes))
 			}
 		}
 	}
 }
 
-// finish collects the last output, stops what is left of the group and lets go
-// of the pipes.
-func (p *process) finish(out *outcome) {
+// finish stops a command that has not exited, collects the last output, stops what
+// is left of the group and lets go of the pipes. It returns when the group is gone;
+// it does not wait for processes that left it.
+func (p *process) finish(why ending) *outcome {
+	out := &outcome{output: p.out, ending: why}
+	if why != exited {
+		p.group.terminate()
+	}
 	if within(p.exited, grace) {
 		out.state = p.cmd.ProcessState
 	}
 	within(p.drained, drain)
 	if !p.group.goneWithin(settle) {
-		out.leftovers = out.state != nil && !out.timedOut && !out.aborted
+		out.leftovers = out.state != nil && why == exited
 		p.group.terminate()
 		within(p.drained, drain)
 	}
-	p.closeReaders()
+	for _, r := range p.readers {
+		_ = r.SetReadDeadline(time.Unix(1, 0))
+	}
 	<-p.drained
+	p.closeReaders()
 	p.release()
+	return out
 }
 
 func (p *process) closeReaders() {

@@ -15,6 +15,9 @@ func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// detached puts a command into a session of its own that goes on without this process.
+func detached() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
 // alive tells whether a process of the group still runs. Zombies do not count:
 // where the first process of a container does not reap, they stay for ever.
 func (g group) alive() bool {

@@ -13,7 +13,8 @@ import (
 // however this process did, it kills the groups that it was told of and, where
 // there is /proc, whatever carries this process's mark in its environment: a
 // command that began just before the end is not known by its group yet. The death
-// signal reaches a command's shell alone, not what that has started.
+// signal reaches a command's shell alone, not what that has started. At last it removes
+// the private directory.
 type guardian struct {
 	once sync.Once
 	mark string // NAME=value, in the environment of every command
@@ -28,6 +29,7 @@ const guardScript = `while read -r op group; do
 	case $op in
 	+) live="$live $group " ;;
 	-) live="${live%% $group *} ${live#* $group }" ;;
+	d) private=$group ;;
 	esac
 done
 for group in $live; do kill -s KILL -- "-$group"; done
@@ -38,7 +40,8 @@ for round in 1 2 3 4 5; do
 		pid=${file#/proc/}
 		kill -s KILL "${pid%/environ}"
 	done
-done`
+done
+[ -z "$private" ] || rm -rf -- "$private"`
 
 // watch has the guardian, which is started already, mind a group until release is called.
 func (g *guardian) watch(group group) (release func()) {
@@ -60,10 +63,10 @@ func (g *guardian) start() {
 	go func() { _ = cmd.Wait() }()
 }
 
-func (g *guardian) tell(op string, group group) {
+func (g *guardian) tell(op string, what any) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.in != nil {
-		fmt.Fprintf(g.in, "%s %d\n", op, group)
+		fmt.Fprintf(g.in, "%s %v\n", op, what)
 	}
 }

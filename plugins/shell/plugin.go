@@ -1,4 +1,5 @@
-// Package shell is the plugin with the tool shell.
+// Package shell is the plugin with the tool shell and the tools of the background
+// jobs that it starts.
 package shell
 
 import (
@@ -6,8 +7,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/plugins/sdk"
 )
 
@@ -17,16 +21,18 @@ const Name = "shell"
 //go:embed config.json
 var configSchema []byte
 
-// Config is the plugin's config (T8).
+// Config is the plugin's config (T8, T9).
 type Config struct {
 	Timeout        time.Duration // of a call that names none
 	MaxTimeout     time.Duration // the longest a call may ask for
 	MaxOutputBytes int           // kept of each stream, its end
+	Jobs           bool          // whether commands may go on in the background
+	MaxJobs        int           // how many of a session may run at once
 }
 
 // DefaultConfig is what counts where the profile says nothing.
 func DefaultConfig() Config {
-	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000}
+	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10}
 }
 
 // ParseConfig reads a config that fits the schema; keys that are not there keep
@@ -37,6 +43,8 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 		Timeout        string `json:"timeout"`
 		MaxTimeout     string `json:"max_timeout"`
 		MaxOutputBytes *int   `json:"max_output_bytes"`
+		Jobs           *bool  `json:"jobs"`
+		MaxJobs        *int   `json:"max_jobs"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return c, fmt.Errorf("read the config of plugin %q: %w", Name, err)
@@ -63,29 +71,52 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 	if c.Timeout > c.MaxTimeout {
 		return c, fmt.Errorf("config of plugin %q: timeout %s is longer than max_timeout %s; raise one or lower the other", Name, c.Timeout, c.MaxTimeout)
 	}
-	if in.MaxOutputBytes != nil {
-		c.MaxOutputBytes = *in.MaxOutputBytes
-	}
+	take(&c.MaxOutputBytes, in.MaxOutputBytes)
+	take(&c.Jobs, in.Jobs)
+	take(&c.MaxJobs, in.MaxJobs)
 	return c, nil
 }
 
-// Plugin describes the plugin. It asks for no capability.
+func take[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// jobsNeed is what jobs are not possible without: a model that is promised to hear
+// of a job's end has to.
+var jobsNeed = []sdk.Capability{sdk.CapSessionRead, sdk.CapSessionSteer, sdk.CapRecordsWrite}
+
+// Plugin describes the plugin.
 func Plugin(version string) sdk.Plugin {
 	return sdk.Plugin{
 		Name:         Name,
 		Version:      version,
-		Roles:        []sdk.Role{sdk.RoleTools},
+		Roles:        []sdk.Role{sdk.RoleTools, sdk.RoleHooks},
+		Capabilities: jobsNeed,
+		HookPoints:   []hook.Point{hook.Idle},
 		ConfigSchema: configSchema,
-		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
-			config, err := ParseConfig(init.Config)
-			if err != nil {
-				return sdk.Services{}, err
-			}
-			p, err := New(config)
-			if err != nil {
-				return sdk.Services{}, err
-			}
-			return sdk.Services{Tools: p, Sessions: p, Close: p.Stop}, nil
-		},
+		Start:        start,
 	}
+}
+
+func start(_ context.Context, init sdk.Init) (sdk.Services, error) {
+	config, err := ParseConfig(init.Config)
+	if err != nil {
+		return sdk.Services{}, err
+	}
+	if init.Logger == nil {
+		init.Logger = slog.New(slog.DiscardHandler)
+	}
+	missing := slices.ContainsFunc(jobsNeed, func(c sdk.Capability) bool { return !slices.Contains(init.Granted, c) })
+	if missing && config.Jobs {
+		init.Logger.Info("there are no background jobs: they need the capabilities session.read, session.steer and records.write; do not deny them, or set jobs = false")
+	}
+	config.Jobs = config.Jobs && !missing
+	p, err := New(config)
+	if err != nil {
+		return sdk.Services{}, err
+	}
+	p.host, p.logger = init.Host, init.Logger
+	return sdk.Services{Tools: p, Sessions: p, Hooks: &idle{p: p}, Close: p.Stop}, nil
 }

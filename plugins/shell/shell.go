@@ -3,29 +3,85 @@ package shell
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
+	"github.com/tureen-host/tureen/plugins/internal/confine"
 	"github.com/tureen-host/tureen/plugins/internal/toolcall"
 )
 
-// environment is set for every command, on top of the process's own (T7).
-var environment = []string{"NO_COLOR=1", "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat"}
+// environment is set for every command, on top of the process's own (T7). An editor
+// would wait for a person: it fails instead, and so does what has called it (C094).
+var environment = []string{"NO_COLOR=1", "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat",
+	"EDITOR=false", "VISUAL=false", "GIT_EDITOR=false", "GIT_SEQUENCE_EDITOR=false"}
 
 type shellArgs struct {
-	Description string       `json:"description"`
-	Command     string       `json:"command"`
-	TimeoutMs   toolcall.Int `json:"timeoutMs"`
-	Workdir     string       `json:"workdir"`
+	Description    string       `json:"description"`
+	Command        string       `json:"command"`
+	TimeoutMs      toolcall.Int `json:"timeoutMs"`
+	Workdir        string       `json:"workdir"`
+	Background     bool         `json:"run_in_background"`
+	OutliveSession bool         `json:"outlive_session"`
+	FilePolicy     string       `json:"file_policy"`
+	Justification  string       `json:"justification"`
+}
+
+func (a shellArgs) check() error {
+	switch {
+	case a.OutliveSession && !a.Background:
+		return toolcall.Errorf("INVALID_ARGUMENTS", "invalid arguments: outlive_session goes with run_in_background; set both")
+	case a.FilePolicy != "" && a.Justification == "":
+		return toolcall.Errorf("INVALID_ARGUMENTS", "invalid arguments: file_policy needs a justification, one sentence for the person who decides")
+	}
+	return nil
 }
 
 func (p *Provider) shell(ctx context.Context, call tool.Call, args shellArgs, progress func(string)) (string, error) {
+	if err := args.check(); err != nil {
+		return "", err
+	}
+	c, bounds, err := p.command(call, args)
+	if err != nil {
+		return "", err
+	}
+	b := p.board(call.Session)
+	if args.Background {
+		return b.start(ctx, c, args, bounds)
+	}
+	running, err := c.start()
+	if err != nil {
+		return "", p.cannotStart(args, err)
+	}
+	limit := p.timeout(args)
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	why := running.watch(ctx, timer.C, progress)
+	var refused error
+	if why == timedOut && b != nil {
+		var text string
+		if text, refused = b.adopt(ctx, running, args, bounds, limit); refused == nil {
+			return text, nil
+		}
+	}
+	out := running.finish(why)
+	if why == aborted {
+		return "", ctx.Err()
+	}
+	return out.text(limit, refused, bounds.note(out, args)), nil
+}
+
+func (p *Provider) timeout(args shellArgs) time.Duration {
+	if args.TimeoutMs <= 0 {
+		return p.config.Timeout
+	}
+	return time.Duration(min(int64(args.TimeoutMs), p.config.MaxTimeout.Milliseconds())) * time.Millisecond
+}
+
+// command makes the command that a call asks for, within what binds the call.
+func (p *Provider) command(call tool.Call, args shellArgs) (command, bound, error) {
 	if args.Workdir == "" {
 		args.Workdir = "."
 	}
@@ -34,29 +90,34 @@ func (p *Provider) shell(ctx context.Context, call tool.Call, args shellArgs, pr
 		err = isDir(dir)
 	}
 	if err != nil {
-		return "", toolcall.Cannot("run in", args.Workdir, err)
+		return command{}, bound{}, toolcall.Cannot("run in", args.Workdir, err)
 	}
 	c := command{
-		argv:    []string{p.program, "-c", args.Command},
-		dir:     dir,
-		env:     append(append(os.Environ(), environment...), "PWD="+dir),
-		timeout: p.config.Timeout,
-		keep:    p.config.MaxOutputBytes,
+		argv: []string{p.program, "-c", args.Command},
+		dir:  dir,
+		env:  append(append(os.Environ(), environment...), "PWD="+dir),
+		keep: p.config.MaxOutputBytes,
 	}
-	if args.TimeoutMs > 0 {
-		most := p.config.MaxTimeout.Milliseconds()
-		c.timeout = time.Duration(min(int64(args.TimeoutMs), most)) * time.Millisecond
+	if call.Confinement.Free() {
+		return c, bound{}, nil
 	}
-	out, err := c.run(ctx, progress)
-	switch {
-	case errors.Is(err, syscall.E2BIG):
-		return "", toolcall.Errorf("START_FAILED", "cannot start %s: the command has %d bytes, more than the system takes; put the text into a file with write first", p.program, len(args.Command))
-	case err != nil && ctx.Err() == nil:
-		return "", toolcall.Errorf("START_FAILED", "cannot start %s: %v", p.program, err)
-	case err != nil:
-		return "", err
+	var b bound
+	root, _ := p.Root(call.Session)
+	if b.Bounds = confine.For(call.Confinement, root, ""); b.Files == session.FilesReadOnly {
+		if private := p.private.path(); private != "" {
+			b.Bounds = confine.For(call.Confinement, root, private)
+			c.env = append(c.env, "TMPDIR="+private)
+		}
 	}
-	return out.text(c.timeout), nil
+	c.argv, b.enforced = confine.Command(b.Bounds, c.argv)
+	return c, b, nil
+}
+
+func (p *Provider) cannotStart(args shellArgs, err error) error {
+	if errors.Is(err, syscall.E2BIG) {
+		return toolcall.Errorf("START_FAILED", "cannot start %s: the command has %d bytes, more than the system takes; put the text into a file with write first", p.program, len(args.Command))
+	}
+	return toolcall.Errorf("START_FAILED", "cannot start %s: %v", p.program, err)
 }
 
 func isDir(path string) error {
@@ -65,51 +126,4 @@ func isDir(path string) error {
 		return toolcall.Errorf("NOT_A_DIRECTORY", "not a directory")
 	}
 	return err
-}
-
-// text is the result as the model sees it: the output, then in brackets what
-// else there is to know (T7). A clean end adds nothing.
-func (o *outcome) text(timeout time.Duration) string {
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	stdout, lostOut := o.stdout.end()
-	stderr, lostErr := o.stderr.end()
-	if stdout != "" {
-		add("%s", stdout)
-	}
-	if stderr != "" {
-		add("[stderr]\n%s", stderr)
-	}
-	if len(parts) == 0 {
-		add("(no output)")
-	}
-	if lostOut > 0 {
-		add("[output truncated; first %d bytes dropped]", lostOut)
-	}
-	if lostErr > 0 {
-		add("[stderr truncated; first %d bytes dropped]", lostErr)
-	}
-	if o.timedOut {
-		add("[timed out after %dms]", timeout.Milliseconds())
-	}
-	if o.leftovers {
-		add("[processes left in the background were stopped]")
-	}
-	switch status, ok := o.status(); {
-	case !ok:
-		add("[the command did not end after SIGKILL]")
-	case status.Signaled():
-		add("[killed by signal: %s]", unix.SignalName(status.Signal()))
-	case status.ExitStatus() != 0:
-		add("[exit code: %d]", status.ExitStatus())
-	}
-	return strings.Join(parts, "\n")
-}
-
-func (o *outcome) status() (syscall.WaitStatus, bool) {
-	if o.state == nil {
-		return 0, false
-	}
-	status, ok := o.state.Sys().(syscall.WaitStatus)
-	return status, ok
 }

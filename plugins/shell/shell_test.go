@@ -331,10 +331,11 @@ func TestT8_ConfigIsChecked(t *testing.T) {
 		}
 	}
 	for config, want := range map[string]shell.Config{
-		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000},
-		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 64_000},
-		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 64_000},
-		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 64_000},
+		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
+		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
+		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
+		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
+		`{"jobs": false, "max_jobs": 3}`:        {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, MaxJobs: 3},
 	} {
 		if got, err := shell.ParseConfig(json.RawMessage(config)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", config, got, err)

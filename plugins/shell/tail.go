@@ -38,16 +38,32 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) end() (text string, dropped int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	kept := t.buf[max(0, len(t.buf)-t.keep):]
-	if int64(len(kept)) < t.written { // do not begin inside a character
-		for range utf8.UTFMax - 1 {
-			if len(kept) == 0 || utf8.RuneStart(kept[0]) {
-				break
-			}
-			kept = kept[1:]
-		}
+	kept := t.kept()
+	if int64(len(kept)) < t.written {
+		kept = wholeStart(kept)
 	}
-	return strings.TrimRight(tool.Clean(string(kept)), "\r\n"), t.written - int64(len(kept))
+	return trimmed(kept), t.written - int64(len(kept))
+}
+
+// last is the text of the newest n bytes.
+func (t *tail) last(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := t.kept()
+	return trimmed(wholeStart(kept[max(0, len(kept)-n):]))
+}
+
+// from returns what was written from a position on, at most limit bytes.
+func (t *tail) from(at int64, limit int, ended bool) part {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	kept := t.kept()
+	var lost int64
+	if first := t.written - int64(len(kept)); at < first {
+		lost, at = first-at, first
+	}
+	piece := kept[len(kept)-int(t.written-at):]
+	return newPart(piece[:min(limit, len(piece))], at, lost, t.written, ended)
 }
 
 // size is how many bytes were written in all.
@@ -55,4 +71,57 @@ func (t *tail) size() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.written
+}
+
+func (t *tail) kept() []byte { return t.buf[max(0, len(t.buf)-t.keep):] }
+
+// part is a stretch of what a command printed.
+type part struct {
+	text string
+	next int64 // where the next part begins
+	lost int64 // bytes before it that were dropped
+	left int64 // bytes after it that can be read already
+}
+
+// newPart makes the part that piece is, which stands at a position of written bytes. A
+// character that is not whole at its end is left for the next part, except where
+// nothing follows any more.
+func newPart(piece []byte, at, lost, written int64, ended bool) part {
+	whole := piece
+	if lost > 0 {
+		whole = wholeStart(piece)
+		lost += int64(len(piece) - len(whole))
+		at += int64(len(piece) - len(whole))
+	}
+	if !ended || at+int64(len(whole)) < written {
+		whole = wholeEnd(whole)
+	}
+	next := at + int64(len(whole))
+	return part{trimmed(whole), next, lost, written - next}
+}
+
+func trimmed(b []byte) string { return strings.TrimRight(tool.Clean(string(b)), "\r\n") }
+
+// wholeStart leaves out what is left of a character that began before b.
+func wholeStart(b []byte) []byte {
+	for range utf8.UTFMax - 1 {
+		if len(b) == 0 || utf8.RuneStart(b[0]) {
+			break
+		}
+		b = b[1:]
+	}
+	return b
+}
+
+// wholeEnd leaves out a character that goes on behind b.
+func wholeEnd(b []byte) []byte {
+	for back := 1; back < utf8.UTFMax && back <= len(b); back++ {
+		if first := b[len(b)-back:]; utf8.RuneStart(first[0]) {
+			if !utf8.FullRune(first) {
+				return b[:len(b)-back]
+			}
+			break
+		}
+	}
+	return b
 }

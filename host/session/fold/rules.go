@@ -89,6 +89,16 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 			}
 		}
 	},
+	session.KindChildSpawned: func(c *Checker, e session.Event) {
+		if p, err := session.Decode[session.ChildSpawned](e); err == nil && atWork(c.state, p.ID) {
+			c.add(e.Seq, "child", "begins subagent %q, which is at work", p.ID)
+		}
+	},
+	session.KindChildSettled: func(c *Checker, e session.Event) {
+		if p, err := session.Decode[session.ChildSettled](e); err == nil && !atWork(c.state, p.ID) {
+			c.add(e.Seq, "child", "settles subagent %q, which is not at work", p.ID)
+		}
+	},
 	session.KindCompactionStarted: func(c *Checker, e session.Event) {
 		if c.compacting != 0 {
 			c.add(e.Seq, "compaction", "begins inside the one begun at event %d", c.compacting)
@@ -101,6 +111,10 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 		}
 		c.compacting = 0
 	},
+}
+
+func atWork(s *State, id string) bool {
+	return slices.ContainsFunc(s.Children, func(c session.Child) bool { return c.ID == id && c.State == session.StateRunning })
 }
 
 func openCall(s *State, id string) int {

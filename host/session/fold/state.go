@@ -160,7 +160,7 @@ func (s *State) Shown(mark string) bool {
 }
 
 var silent = map[session.Kind]bool{
-	session.KindCommandRun:    true,
+	session.KindCommandRun: true, session.KindToolSpilled: true,
 	session.KindSessionOpened: true, session.KindCompactionStarted: true, session.KindNodesDropped: true,
 	session.KindPlugin: true, session.KindCancelAsked: true, session.KindWarning: true,
 }

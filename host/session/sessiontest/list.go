@@ -34,6 +34,24 @@ var listing = []promise{
 		}
 	}},
 
+	{"ListChild", "a subagent's summary names its parent, and last passes over it; only where there is none of a person's own it is taken", func(k *kit) {
+		day := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		child := session.Created{ID: "b", Time: day.Add(time.Hour), Parent: "a", Depth: 1}
+		if _, err := k.store.Create(k.ctx, child); err != nil {
+			k.Fatal(err)
+		}
+		if id, err := k.store.Resolve(k.ctx, "last"); id != "b" {
+			k.Errorf("last is %q (%v), want b", id, err)
+		}
+		k.createAt("a", day)
+		if list := k.list(); len(list) != 2 || list[0].ID != "b" || list[0].Parent != "a" || list[1].Parent != "" {
+			k.Errorf("list is %+v", list)
+		}
+		if id, err := k.store.Resolve(k.ctx, "last"); id != "a" {
+			k.Errorf("last is %q (%v), want a", id, err)
+		}
+	}},
+
 	{"Summary", "a summary holds what Create was given, the first and last times and the number of events", func(k *kit) {
 		at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
 		log := k.createAt("a", at)

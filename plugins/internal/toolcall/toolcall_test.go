@@ -41,6 +41,28 @@ func TestResolveStartsAtTheWorkspace(t *testing.T) {
 	}
 }
 
+func TestT22_RelativePathsStartAtTheDirectory(t *testing.T) {
+	t.Parallel()
+	var w toolcall.Workspaces
+	if err := w.Open(t.Context(), compaction.Session{ID: "s", Workspace: "/w", Directory: "relative"}); err == nil {
+		t.Error("a relative directory was accepted")
+	}
+	for _, dir := range []string{"", "/w/sub/", "/elsewhere"} {
+		if err := w.Open(t.Context(), compaction.Session{ID: "s", Workspace: "/w/", Directory: dir}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"": "/w", "/w/sub/": "/w/sub", "/elsewhere": "/elsewhere"}[dir]
+		got, err := w.Resolve("s", "a/../b")
+		root, ok := w.Root("s")
+		if now, _ := w.Dir("s"); err != nil || got != want+"/b" || now != want || root != "/w" || !ok {
+			t.Errorf("directory %q: b is %q, the directory %q, the workspace %q, %v", dir, got, now, root, err)
+		}
+	}
+	if _, ok := w.Root("other"); ok {
+		t.Error("a session that is not open has a workspace")
+	}
+}
+
 func TestT3_T5_RunMakesResults(t *testing.T) {
 	t.Parallel()
 	type args struct{ N toolcall.Int }

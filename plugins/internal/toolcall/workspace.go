@@ -10,24 +10,33 @@ import (
 	"github.com/tureen-host/tureen/compaction"
 )
 
-// Workspaces knows the working directory of each open session. It is an
-// sdk.Sessions and safe for concurrent use; the zero value is empty.
+// Workspaces knows the workspace and the working directory of each open session. It
+// is an sdk.Sessions and safe for concurrent use; the zero value is empty.
 type Workspaces struct {
-	mu   sync.RWMutex
-	dirs map[string]string
+	mu     sync.RWMutex
+	places map[string]place
 }
 
-// Open takes note of a session's workspace.
+// place is where a session works: root is its workspace, dir where relative paths
+// start (T22).
+type place struct{ root, dir string }
+
+// Open takes note of where a session works, also when that changed.
 func (w *Workspaces) Open(_ context.Context, s compaction.Session) error {
-	if !filepath.IsAbs(s.Workspace) {
-		return fmt.Errorf("open session %q: workspace %q is not an absolute path", s.ID, s.Workspace)
+	if s.Directory == "" {
+		s.Directory = s.Workspace
+	}
+	for name, path := range map[string]string{"workspace": s.Workspace, "directory": s.Directory} {
+		if !filepath.IsAbs(path) {
+			return fmt.Errorf("open session %q: %s %q is not an absolute path", s.ID, name, path)
+		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.dirs == nil {
-		w.dirs = map[string]string{}
+	if w.places == nil {
+		w.places = map[string]place{}
 	}
-	w.dirs[s.ID] = filepath.Clean(s.Workspace)
+	w.places[s.ID] = place{filepath.Clean(s.Workspace), filepath.Clean(s.Directory)}
 	return nil
 }
 
@@ -35,19 +44,31 @@ func (w *Workspaces) Open(_ context.Context, s compaction.Session) error {
 func (w *Workspaces) Close(_ context.Context, id string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.dirs, id)
+	delete(w.places, id)
 }
 
-// Dir returns a session's workspace and whether the session is open.
+// Dir returns a session's working directory and whether the session is open.
 func (w *Workspaces) Dir(session string) (string, bool) {
+	p, ok := w.place(session)
+	return p.dir, ok
+}
+
+// Root returns a session's workspace, the root of what may be written, and whether
+// the session is open.
+func (w *Workspaces) Root(session string) (string, bool) {
+	p, ok := w.place(session)
+	return p.root, ok
+}
+
+func (w *Workspaces) place(session string) (place, bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	dir, ok := w.dirs[session]
-	return dir, ok
+	p, ok := w.places[session]
+	return p, ok
 }
 
 // Resolve turns a path that the model named into an absolute one: relative paths
-// start at the session's workspace, absolute ones stand. Errors are *Error. It is
+// start at the session's working directory, absolute ones stand. Errors are *Error. It is
 // the one place that every path of the shipped tools passes through.
 func (w *Workspaces) Resolve(session, path string) (string, error) {
 	dir, ok := w.Dir(session)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +28,7 @@ type app struct {
 	env   func(string) string
 	lines *render.Lines // stderr
 	globals
-	keyboard *bufio.Reader // in, where a person types
+	keyboard *keyboard // in, where a person types
 }
 
 // globals are the flags of every verb.

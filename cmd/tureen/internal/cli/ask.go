@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -16,25 +15,20 @@ func (a *app) canAsk() bool { return render.IsTerminal(a.in) && render.IsTermina
 // ask puts a question on stderr and returns the line that answers it; the end of
 // the input is an empty answer.
 func (a *app) ask(ctx context.Context, question string) (string, error) {
-	a.lines.Live(question)
-	answer := make(chan string, 1)
-	go func() {
-		line, _ := a.typed().ReadString('\n')
-		answer <- strings.TrimSpace(line)
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case line := <-answer:
-		a.lines.Answered()
-		return line, nil
+	a.lines.Ask(a.lines.Faint(render.Plain(question)))
+	line, err := a.keys().line(ctx)
+	if err != nil {
+		a.lines.Withdrawn()
+		return "", err
 	}
+	a.lines.Answered()
+	return line, nil
 }
 
-// typed is what the person types, line by line.
-func (a *app) typed() *bufio.Reader {
+// keys is what the person types.
+func (a *app) keys() *keyboard {
 	if a.keyboard == nil {
-		a.keyboard = bufio.NewReader(a.in)
+		a.keyboard = newKeyboard(a.in)
 	}
 	return a.keyboard
 }

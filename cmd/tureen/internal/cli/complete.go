@@ -21,14 +21,14 @@ type complete = cobra.CompletionFunc
 func (a *app) addCompletions(root *cobra.Command) {
 	one, any := atMost(1, a.completeSession), atMost(-1, a.completeSession)
 	arguments := map[string]complete{
-		"tureen resume": one, "tureen compact": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
+		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
 		"tureen session rm":   any,
 		"tureen profile show": atMost(1, a.completeProfile), "tureen profile check": atMost(1, a.completeProfile), "tureen profile trust": atMost(1, a.completeProfile),
 		"tureen plugin inspect": atMost(1, completePlugin),
 	}
 	flags := map[string]complete{
 		"profile": a.completeProfile, "color": among(render.ColorAuto, render.ColorAlways, render.ColorNever),
-		"session": a.completeSession, "preset": among(presetNames()...),
+		"session": a.completeSession, "resume": a.completeSession, "preset": among(presetNames()...),
 	}
 	var walk func(*cobra.Command)
 	walk = func(cmd *cobra.Command) {

@@ -15,6 +15,7 @@ const (
 	exitUnexpected = 1
 	exitUsage      = 2
 	exitLimit      = 4
+	exitUnapproved = 5
 	exitContext    = 6
 	exitPlugin     = 7
 	exitProvider   = 8
@@ -23,7 +24,7 @@ const (
 	exitBlocked    = 11
 )
 
-// exitCodes is what `tureen help exit-codes` prints. 3 and 5 are kept free.
+// exitCodes is what `tureen help exit-codes` prints. 3 is kept free.
 var exitCodes = []struct {
 	code    int
 	status  session.Reason
@@ -33,6 +34,7 @@ var exitCodes = []struct {
 	{exitUnexpected, session.ReasonError, "an error that has no row of its own"},
 	{exitUsage, session.ReasonError, "the command line or the profile is wrong: nothing was started"},
 	{exitLimit, session.ReasonLimit, "a limit was reached: steps, turns, tokens, cost or time"},
+	{exitUnapproved, session.ReasonCompleted, "finished, but calls were refused because nobody was there to approve them"},
 	{exitContext, session.ReasonError, "the context cannot be made to fit the model's window"},
 	{exitPlugin, session.ReasonError, "a plugin failed: missing, incompatible, crashed or a bad reply"},
 	{exitProvider, session.ReasonError, "the model's endpoint failed, after the retries"},

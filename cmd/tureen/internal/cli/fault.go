@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/pluginhost"
 	"github.com/tureen-host/tureen/host/profile"
@@ -154,6 +155,8 @@ func hintOf(code string) string {
 		return "check the model's parameters in the profile: tureen profile show --resolved"
 	case slices.Contains(providerCodes, c):
 		return "the fault is the endpoint's: go on later, or look at its own log"
+	case code == host.CodeApprovalUnavailable:
+		return `resume in a terminal and answer there, allow such calls with a rule in the profile, or write approval = "never" to have them denied without being asked about`
 	case code == "BLOCKED":
 		return "tureen plugin list shows which plugins have a say"
 	case code == "PLUGIN_HOOK_FAILED":

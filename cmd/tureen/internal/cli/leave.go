@@ -16,6 +16,14 @@ var running atomic.Pointer[report]
 // returns the exit code. The caller ends the process; nothing is written after
 // the words.
 func Leave(s Signal) int {
+	if ui := chatting.Load(); ui != nil {
+		restored := make(chan struct{})
+		go func() { ui.Restore(); close(restored) }()
+		select {
+		case <-restored:
+		case <-time.After(leaving):
+		}
+	}
 	r := running.Load()
 	if r == nil {
 		return s.ExitCode()

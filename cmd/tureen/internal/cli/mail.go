@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -82,6 +83,7 @@ func (d delivery) String() string {
 	when := map[session.Command]string{
 		session.CommandSteer: "the agent reads it at its next step", session.CommandPrompt: "it is the next turn's",
 		session.CommandCancel: "the step ends, what waits in the session is kept", session.CommandCompact: "it compacts at its next step",
+		session.CommandAnswer: "the agent has your answer",
 	}[d.Command]
 	switch {
 	case d.State == mailIdle:
@@ -148,7 +150,7 @@ func (s *store) awaitTaken(ctx context.Context, log session.Reader, head int64, 
 		if err != nil {
 			return false, err
 		}
-		for e, err := range log.Read(ctx, session.Query{After: head, Kinds: []session.Kind{session.KindInboxQueued, session.KindCancelAsked, session.KindCompactionAsked}}) {
+		for e, err := range log.Read(ctx, session.Query{After: head, Kinds: []session.Kind{session.KindInboxQueued, session.KindCancelAsked, session.KindCompactionAsked, session.KindQuestionAnswered}}) {
 			if err != nil {
 				return false, err
 			}
@@ -175,6 +177,11 @@ func took(e session.Event, m session.Mail) bool {
 	case session.CommandCompact:
 		p, err := session.Decode[session.CompactionAsked](e)
 		return err == nil && e.Kind == session.KindCompactionAsked && p.Instructions == tool.Clean(m.Text)
+	}
+	if m.Command == session.CommandAnswer {
+		var given session.Answer
+		a, err := session.Decode[session.Answer](e)
+		return err == nil && json.Unmarshal([]byte(m.Text), &given) == nil && e.Kind == session.KindQuestionAnswered && a.ID == given.ID
 	}
 	queue := session.NextTurn
 	if m.Command == session.CommandSteer {

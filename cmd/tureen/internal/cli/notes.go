@@ -135,6 +135,11 @@ func writeNotes(w io.Writer, rows []noteRow) error {
 	return tab.Flush()
 }
 
+// printNotes shows the notes of a session, or the one at an address, to a person.
+func (a *app) printNotes(ctx context.Context, id, address string) error {
+	return a.withNotes(ctx, id, func(s *notes.Store) error { return a.showNotes(ctx, s, address, false) })
+}
+
 // withNotes opens the notes as a session sees them; nil where there is no notes
 // home yet: looking leaves no trace.
 func (a *app) withNotes(ctx context.Context, prefix string, use func(*notes.Store) error) error {

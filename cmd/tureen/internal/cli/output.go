@@ -162,11 +162,13 @@ func (r *report) failedCompaction() *session.CompactionFailed {
 	return r.refused
 }
 
-// take notes which session the run is in.
+// take notes which session the run is in: the first; those after it are subagents'.
 func (r *report) take(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.session = id
+	if r.session == "" {
+		r.session = id
+	}
 }
 
 // end prints the result and returns the exit code. f is nil where the run came
@@ -190,6 +192,7 @@ func (r *report) conclude(f *fault, cancelled error) int {
 	result := r.tally.Result()
 	result.Session = r.session
 	settle(&result, f, cancelled)
+	r.lines.Withdrawn()
 	if result.Error != nil {
 		r.lines.Error(result.Error.Message, result.Error.Hint)
 	}
@@ -217,6 +220,8 @@ func settle(r *host.Result, f *fault, cancelled error) {
 		}
 	case reason == "": // no turn was owed
 		r.Status = string(session.ReasonCompleted)
+	case r.Error != nil && r.Error.Code == host.CodeApprovalUnavailable:
+		r.ExitCode = exitUnapproved
 	case r.Error != nil && reason == session.ReasonError:
 		r.ExitCode = exitOfCode(r.Error.Code)
 	case reason == session.ReasonCancelled:
@@ -259,7 +264,7 @@ func (r *report) print(result host.Result) error {
 		return r.stream.End(result)
 	}
 	// What an agent said on the way to a failure is no answer.
-	answered := result.ExitCode == exitCompleted || result.ExitCode == exitMaxTokens
+	answered := result.ExitCode == exitCompleted || result.ExitCode == exitMaxTokens || result.ExitCode == exitUnapproved
 	if result.Text == "" || !answered {
 		return nil
 	}

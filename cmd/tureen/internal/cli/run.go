@@ -21,6 +21,9 @@ each compaction go to stderr: without a terminal as plain lines without colours,
 with -q only errors. The prompt is read from stdin where it is "-", or where
 there is none and something is piped in.
 
+What the agent asks, and what its plugins want approved, is answered at the
+terminal. Where there is none nobody is waited for: approvals are refused.
+
 Ctrl-C once ends the step cleanly and prints how to resume; twice leaves at once.
 The exit code tells how the run ended: tureen help exit-codes.`,
 		Example: `  tureen run "which of these tests is slow, and why?"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
 )
 
 func (a *app) sessionShowCommand() *cobra.Command {
@@ -32,11 +33,16 @@ func (a *app) sessionShowCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				open, err := openQuestions(cmd.Context(), r)
+				if err != nil {
+					return err
+				}
 				shown := struct {
 					session.Summary
-					Shown []session.Event `json:"log"`
-				}{row, events}
-				return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, row, events) })
+					Questions []fold.Question `json:"questions"`
+					Shown     []session.Event `json:"log"`
+				}{row, append([]fold.Question{}, open...), events}
+				return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, row, open, events) })
 			})
 		},
 	}
@@ -60,11 +66,14 @@ func lastEvents(ctx context.Context, r session.Reader, n int) ([]session.Event, 
 	return events, nil
 }
 
-func writeSession(w io.Writer, s session.Summary, events []session.Event) error {
+func writeSession(w io.Writer, s session.Summary, open []fold.Question, events []session.Event) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tab, "session\t%s\ntitle\t%s\nstatus\t%s\nprofile\t%s\nstrategy\t%s\nworkspace\t%s\n", s.ID, render.Head(s.Title, 200), s.Status, plain(s.Profile), plain(s.Strategy), plain(s.Workspace))
 	fmt.Fprintf(tab, "created\t%s\nupdated\t%s\nsize\t%s, %s, %s\n", clock(s.Created), clock(s.Updated),
 		render.Count(s.Turns, "turn"), render.Count(int(s.Events), "event"), size(s.Bytes))
+	for _, q := range open {
+		fmt.Fprintf(tab, "open %s\t%s: %s\n", q.Kind, q.ID, render.Head(q.Text, 200))
+	}
 	if err := tab.Flush(); err != nil || len(events) == 0 {
 		return err
 	}

@@ -70,6 +70,9 @@ func (s *store) warnOfNewer(ctx context.Context, last string) {
 		if row.ID == last {
 			return
 		}
+		if row.Parent != "" {
+			continue
+		}
 		s.warn(fmt.Sprintf("session %s is %s: the last one before it is taken", row.ID, row.Status), "tureen session verify "+row.ID+" says what is wrong with it")
 	}
 }

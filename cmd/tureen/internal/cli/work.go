@@ -7,10 +7,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/tureen-host/tureen/cmd/tureen/internal/chat"
 	"github.com/tureen-host/tureen/host"
 	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/profile"
+	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/plugins/builtin"
 )
 
@@ -24,7 +26,8 @@ const (
 // work is one run of a session, from opening it to its result.
 type work struct {
 	*app
-	report  *report
+	report  *report  // nil in a chat
+	ui      *chat.UI // nil but in a chat
 	store   *store
 	profile *profile.Profile
 }
@@ -94,10 +97,14 @@ func (w *work) config(ctx context.Context, p *profile.Profile, workspace string)
 		return host.Config{}, err
 	}
 	notes, err := w.notesHome(p)
-	return host.Config{
+	cfg := host.Config{
 		Profile: p, Store: w.store, Workspace: workspace, NotesHome: notes, Version: Version,
-		Observer: w.report, Logger: w.logger(), Env: w.env,
-	}, err
+		Observer: w.report, Asker: w.asker(), Logger: w.logger(), Env: w.env,
+	}
+	if w.ui != nil {
+		cfg.Observer, cfg.Asker = w.ui, w.ui
+	}
+	return cfg, err
 }
 
 // workspace is the working directory, absolute and real.
@@ -117,7 +124,10 @@ func (w *work) turns(ctx context.Context, h *host.Host, prompt string) error {
 			return err
 		}
 	}
-	_, _, err := h.Agent.Run(ctx)
+	reason, _, err := h.Agent.Run(ctx)
+	if err == nil && reason == session.ReasonCancelled {
+		w.report.tally.Ended(reason)
+	}
 	return stateFault(h.ID(), err)
 }
 

@@ -29,6 +29,13 @@ var types = []struct {
 	{"context.usage", "after each step", ContextUsage{}},
 	{"compaction.completed", "the surface was replaced", CompactionCompleted{}},
 	{"compaction.failed", "the old surface stays", CompactionFailed{}},
+	{"question.asked", "a person is asked: kind is approval or question", QuestionAsked{}},
+	{"question.answered", "what a question came to; after pending an answer may still follow", QuestionAnswered{}},
+	{"command.run", "a person's slash command was run", CommandRun{}},
+	{"directory.changed", "tools start from another directory", DirectoryChanged{}},
+	{"child.spawned", "a subagent begins to work, again where it had settled", ChildSpawned{}},
+	{"child.settled", "a subagent's work came to its end", ChildSettled{}},
+	{"report", "the agent gave a structured result", Report{}},
 	{"plugin.state", "a plugin process crashed, came back or is disabled", PluginState{}},
 	{"warning", "something that a person should know", Warning{}},
 	{"turn.completed", "the turn came to its end", TurnEnded{}},
@@ -122,6 +129,47 @@ type CompactionFailed struct {
 	Turn int `json:"turn"`
 	Step int `json:"step"`
 	session.CompactionFailed
+}
+
+// QuestionAsked puts a question to a person.
+type QuestionAsked struct {
+	Turn int `json:"turn"`
+	Step int `json:"step"`
+	session.Question
+}
+
+// QuestionAnswered is what became of it.
+type QuestionAnswered struct {
+	Turn int `json:"turn"`
+	Step int `json:"step"`
+	session.Answer
+}
+
+// CommandRun is a slash command and its answer.
+type CommandRun struct{ session.CommandRun }
+
+// DirectoryChanged names the new directory and the old one.
+type DirectoryChanged struct {
+	Turn int `json:"turn"`
+	Step int `json:"step"`
+	session.DirectoryChanged
+}
+
+// ChildSpawned names a subagent's session.
+type ChildSpawned struct {
+	Turn int `json:"turn"`
+	Step int `json:"step"`
+	session.ChildSpawned
+}
+
+// ChildSettled says how a subagent ended.
+type ChildSettled struct{ session.ChildSettled }
+
+// Report is any JSON.
+type Report struct {
+	Turn int `json:"turn"`
+	Step int `json:"step"`
+	session.Report
 }
 
 // PluginState is what became of a plugin process.

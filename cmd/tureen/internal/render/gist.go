@@ -1,7 +1,9 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -44,6 +46,10 @@ func gistOf(e session.Event) (string, error) {
 		return gist(e, func(p session.ToolStarted) string { return p.Name })
 	case session.KindToolResult:
 		return gist(e, func(p session.ToolResult) string { return p.Name + ": " + text(p.Message) })
+	case session.KindToolSpilled:
+		return gist(e, func(p session.Spilled) string {
+			return fmt.Sprintf("%s: %d bytes, %s", p.Name, p.Bytes, Count(p.Lines, "line"))
+		})
 	case session.KindRequestHeader:
 		return gist(e, func(p session.Header) string {
 			return fmt.Sprintf("%s, window %d, %s", p.Model, p.ContextWindow, Count(len(p.Tools), "tool"))
@@ -54,6 +60,22 @@ func gistOf(e session.Event) (string, error) {
 		return gist(e, Compacted)
 	case session.KindCompactionFailed:
 		return gist(e, func(p session.CompactionFailed) string { return p.Strategy + ": " + p.Error })
+	case session.KindQuestionAsked:
+		return gist(e, func(p session.Question) string { return p.ID + ": " + p.Text })
+	case session.KindQuestionAnswered:
+		return gist(e, func(p session.Answer) string { return p.ID + ": " + Answered(p) })
+	case session.KindCommandRun:
+		return gist(e, func(p session.CommandRun) string {
+			return "/" + p.Name + " " + p.Arguments + ": " + cmp.Or(p.Error, p.Text)
+		})
+	case session.KindDirectoryChanged:
+		return gist(e, func(p session.DirectoryChanged) string { return p.To })
+	case session.KindChildSpawned:
+		return gist(e, func(p session.ChildSpawned) string { return p.ID + " " + p.Label })
+	case session.KindChildSettled:
+		return gist(e, func(p session.ChildSettled) string { return p.ID + " " + Settled(p) })
+	case session.KindReport:
+		return gist(e, func(p session.Report) string { return string(p.Data) })
 	case session.KindRecord:
 		return gist(e, func(p session.Record) string { return p.Plugin + " " + p.Kind + " " + p.Key })
 	case session.KindPlugin:
@@ -89,4 +111,24 @@ func spoken(m *llm.Message) string {
 		words += fmt.Sprintf(" [%s %s]", c.Name, c.Arguments)
 	}
 	return strings.TrimSpace(words)
+}
+
+// Answered is what a question came to, in a few words.
+func Answered(a session.Answer) string {
+	if a.Outcome == session.OutcomeAnswered {
+		return strings.Join(append(slices.Clone(a.Choices), strings.Fields(a.Text)...), " ")
+	}
+	return map[session.Outcome]string{session.OutcomeDeclined: "declined", session.OutcomePending: "no answer yet",
+		session.OutcomeUnavailable: "nobody is there to answer"}[a.Outcome]
+}
+
+// Settled is how a subagent's work ended, in a few words.
+func Settled(c session.ChildSettled) string {
+	switch {
+	case c.Lost:
+		return "lost: the host stopped"
+	case c.Error != nil:
+		return string(c.Reason) + ": " + c.Error.Message
+	}
+	return string(c.Reason) + ": " + c.Text
 }

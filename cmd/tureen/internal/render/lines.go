@@ -15,7 +15,19 @@ type Lines struct {
 	mu      sync.Mutex
 	w       io.Writer
 	midline bool // a live piece of text stands on the last line
+	asking  bool // a question stands there: what else there is to say is held
+	held    []piece
+	lost    int // pieces that were too many to hold
 }
+
+// piece is a text that is held while a person answers.
+type piece struct {
+	text string
+	live bool
+}
+
+// maxHeld is how many pieces are held; of more the oldest are lost.
+const maxHeld = 1000
 
 // NewLines makes lines onto w.
 func NewLines(w io.Writer, style Style) *Lines { return &Lines{w: w, Style: style} }
@@ -23,26 +35,75 @@ func NewLines(w io.Writer, style Style) *Lines { return &Lines{w: w, Style: styl
 // Print writes text, which is the host's own, as a line of its own. What cannot be written is lost: there
 // is nobody left to tell.
 func (l *Lines) Print(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.endLive()
-	_, _ = io.WriteString(l.w, text+"\n")
+	l.say(piece{text: text})
 }
 
 // Live writes a piece of anybody's text that the next one continues.
 func (l *Lines) Live(text string) {
-	text = Plain(text)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, _ = io.WriteString(l.w, l.faint(text))
-	l.midline = !strings.HasSuffix(text, "\n")
+	l.say(piece{text: Plain(text), live: true})
 }
 
-// Answered tells that the person ended the live line with Enter.
+func (l *Lines) say(p piece) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.asking {
+		l.write(p)
+		return
+	}
+	if len(l.held) == maxHeld {
+		l.held, l.lost = l.held[1:], l.lost+1
+	}
+	l.held = append(l.held, p)
+}
+
+func (l *Lines) write(p piece) {
+	if p.live {
+		_, _ = io.WriteString(l.w, l.Faint(p.text))
+		l.midline = !strings.HasSuffix(p.text, "\n")
+		return
+	}
+	l.endLive()
+	_, _ = io.WriteString(l.w, p.text+"\n")
+}
+
+// Ask writes a question, which is the host's own text, and leaves the cursor behind
+// it. What else there is to say is held until Answered or Withdrawn.
+func (l *Lines) Ask(question string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.endLive()
+	_, _ = io.WriteString(l.w, question)
+	l.midline, l.asking = true, true
+}
+
+// Answered tells that the person ended the question's line with Enter.
 func (l *Lines) Answered() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.midline = false
+	l.release()
+}
+
+// Withdrawn ends a question, if one stands, that nobody answered.
+func (l *Lines) Withdrawn() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.release()
+}
+
+// release writes what was held.
+func (l *Lines) release() {
+	if !l.asking {
+		return
+	}
+	l.asking = false
+	if l.lost > 0 {
+		l.write(piece{text: fmt.Sprintf("(%d lines are left out here)", l.lost)})
+	}
+	for _, p := range l.held {
+		l.write(p)
+	}
+	l.held, l.lost = nil, 0
 }
 
 func (l *Lines) endLive() {
@@ -101,7 +162,7 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		h.lines.Warning(text, "")
 	default:
-		h.lines.Print(h.lines.faint(strings.ToLower(r.Level.String()) + ": " + block(text)))
+		h.lines.Print(h.lines.Faint(strings.ToLower(r.Level.String()) + ": " + block(text)))
 	}
 	return nil
 }

@@ -23,22 +23,26 @@ type Progress struct {
 	// they come.
 	Verbose, Live bool
 
-	calls map[string]llm.ToolCall // of the running step
+	session   string
+	calls     map[string]llm.ToolCall // of the running step
+	questions map[string]string       // the texts of those that are open
+	children  map[string]string       // labels of subagents
 }
 
 // NewProgress makes a progress onto lines.
 func NewProgress(lines *Lines) *Progress {
-	return &Progress{Lines: lines, calls: map[string]llm.ToolCall{}}
+	return &Progress{Lines: lines, calls: map[string]llm.ToolCall{}, questions: map[string]string{}, children: map[string]string{}}
 }
 
 // Start names the session.
 func (p *Progress) Start(s SessionStarted) {
+	p.session = s.Session
 	window := "unknown"
 	if s.ContextWindow > 0 {
 		window = Amount(s.ContextWindow)
 	}
-	p.Print(fmt.Sprintf("%s %s  %s", p.bold("session"), s.Session,
-		p.faint(block(fmt.Sprintf("profile %s, strategy %s, model %s, window %s (%s)", s.Profile, s.Strategy, s.Model, window, s.WindowSource)))))
+	p.Print(fmt.Sprintf("%s %s  %s", p.Bold("session"), s.Session,
+		p.Faint(block(fmt.Sprintf("profile %s, strategy %s, model %s, window %s (%s)", s.Profile, s.Strategy, s.Model, window, s.WindowSource)))))
 }
 
 // Delta shows a piece of an answer where answers are shown live.
@@ -51,7 +55,7 @@ func (p *Progress) Delta(kind llm.BlockKind, text string) {
 // Progress shows a word of a long tool call or proposal.
 func (p *Progress) Progress(source, text string) {
 	if p.Verbose {
-		p.Print(p.faint(indent + Head(source, nameHead) + ": " + Head(text, 120)))
+		p.Print(p.Faint(indent + Head(source, nameHead) + ": " + Head(text, 120)))
 	}
 }
 
@@ -60,7 +64,7 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 	switch e.Kind {
 	case session.KindStepStarted:
 		clear(p.calls)
-		p.Print(p.bold(fmt.Sprintf("step %d", e.Step)) + p.turn(e.Turn))
+		p.Print(p.Bold(fmt.Sprintf("step %d", e.Step)) + p.turn(e.Turn))
 	case session.KindMessageAssistant:
 		if a, err := session.Decode[session.Assistant](e); err == nil && a.Message != nil {
 			for _, c := range a.Message.Calls() {
@@ -70,15 +74,27 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 	case session.KindToolResult:
 		show(e, p.result)
 	case session.KindStepEnded:
-		p.Print(indent + p.faint(Meter(m)))
+		p.Print(indent + p.Faint(Meter(m)))
 	case session.KindAttempt:
 		show(e, p.attempt)
 	case session.KindCompactionEnded:
-		show(e, func(c session.CompactionEnded) { p.Print(p.cyan(Compacted(c))) })
+		show(e, func(c session.CompactionEnded) { p.Print(p.Cyan(Compacted(c))) })
 	case session.KindCompactionFailed:
 		show(e, func(c session.CompactionFailed) {
 			p.Warning(fmt.Sprintf("%s compaction by %s failed, the conversation stays as it is: %s", c.Trigger, c.Strategy, c.Error), "")
 		})
+	case session.KindQuestionAsked:
+		show(e, func(q session.Question) { p.questions[q.ID] = q.Text })
+	case session.KindQuestionAnswered:
+		show(e, p.answered)
+	case session.KindDirectoryChanged:
+		show(e, func(d session.DirectoryChanged) { p.Print(indent + "working directory " + block(d.To)) })
+	case session.KindChildSpawned:
+		show(e, p.spawned)
+	case session.KindChildSettled:
+		show(e, p.settled)
+	case session.KindReport:
+		show(e, func(r session.Report) { p.Print(indent + "report " + p.Faint(Head(string(r.Data), 120))) })
 	case session.KindPlugin:
 		show(e, p.plugin)
 	case session.KindWarning:
@@ -97,7 +113,7 @@ func (p *Progress) turn(n int) string {
 	if n <= 1 {
 		return ""
 	}
-	return p.faint(fmt.Sprintf(" of turn %d", n))
+	return p.Faint(fmt.Sprintf(" of turn %d", n))
 }
 
 // result prints a tool call with what came of it.
@@ -108,7 +124,7 @@ func (p *Progress) result(r session.ToolResult) {
 	text := r.Message.Text()
 	line := indent + Head(r.Name, nameHead)
 	if c := p.calls[r.Message.CallID]; c.Arguments != "" {
-		line += " " + p.faint(Head(c.Arguments, argumentHead))
+		line += " " + p.Faint(Head(c.Arguments, argumentHead))
 	}
 	outcome := fmt.Sprintf("%s chars, %d ms", Amount(len([]rune(text))), r.Millis)
 	if r.Message.IsError {
@@ -116,10 +132,39 @@ func (p *Progress) result(r session.ToolResult) {
 			outcome = Head(r.Code, nameHead) + ", " + outcome
 		}
 		p.Print(line + " " + p.Red("✗ "+outcome))
-		p.Print(indent + indent + p.faint(Head(strings.TrimPrefix(text, "Error: "), 120)))
+		p.Print(indent + indent + p.Faint(Head(strings.TrimPrefix(text, "Error: "), 120)))
 		return
 	}
 	p.Print(line + " → " + outcome)
+}
+
+// answered prints a question with what came of it.
+func (p *Progress) answered(a session.Answer) {
+	line := indent + "question " + a.ID + " " + p.Faint(Head(p.questions[a.ID], argumentHead))
+	switch a.Outcome {
+	case session.OutcomeUnavailable:
+		p.Print(line + " " + p.Yellow("→ "+Answered(a)))
+		return
+	case session.OutcomePending:
+		p.Print(line + " → " + Answered(a) + fmt.Sprintf("; later: tureen answer %s %s TEXT", p.session, a.ID))
+		return
+	}
+	delete(p.questions, a.ID)
+	p.Print(line + " → " + Head(Answered(a), 120))
+}
+
+func (p *Progress) spawned(c session.ChildSpawned) {
+	p.children[c.ID] = c.Label
+	p.Print(indent + "subagent " + c.ID + " works " + p.Faint(Head(c.Label, nameHead)))
+}
+
+func (p *Progress) settled(c session.ChildSettled) {
+	line := indent + "subagent " + c.ID + " " + p.Faint(Head(p.children[c.ID], nameHead))
+	text := Head(Settled(c), 120)
+	if c.Reason != session.ReasonCompleted {
+		text = p.Red(text)
+	}
+	p.Print(line + " → " + text)
 }
 
 func (p *Progress) attempt(a session.Attempt) {
@@ -142,6 +187,6 @@ func (p *Progress) plugin(s session.PluginState) {
 	case !quietStates[s.State] || s.State == "started" && s.Generation > 1:
 		p.Warning(text, "")
 	case p.Verbose:
-		p.Print(p.faint(block(text)))
+		p.Print(p.Faint(block(text)))
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -55,12 +56,18 @@ var words = map[reflect.Type][]any{
 		session.ReasonBlocked, session.ReasonCancelled, session.ReasonError},
 	reflect.TypeFor[session.Trigger](): {session.TriggerPressure, session.TriggerStopping, session.TriggerRequested,
 		session.TriggerOverflow, session.TriggerManual},
+	reflect.TypeFor[session.QuestionKind](): {session.QuestionApproval, session.QuestionOpen},
+	reflect.TypeFor[session.Outcome](): {session.OutcomeAnswered, session.OutcomeDeclined, session.OutcomePending,
+		session.OutcomeUnavailable},
 }
 
 // schemaOf describes what encoding/json makes of a type.
 func schemaOf(t reflect.Type) object {
 	if allowed := words[t]; allowed != nil {
 		return object{"type": "string", "enum": allowed}
+	}
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return object{} // any JSON
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -78,6 +78,11 @@ func (s *Stream) event(e session.Event, m session.Meter) error {
 		p, err := session.Decode[session.CompactionFailed](e)
 		s.write(e.Time, "compaction.failed", CompactionFailed{e.Turn, e.Step, p})
 		return err
+	case session.KindQuestionAsked, session.KindQuestionAnswered, session.KindCommandRun, session.KindDirectoryChanged,
+		session.KindChildSpawned, session.KindChildSettled, session.KindReport:
+		name, payload, err := person(e)
+		s.write(e.Time, name, payload)
+		return err
 	case session.KindPlugin:
 		p, err := session.Decode[session.PluginState](e)
 		s.write(e.Time, "plugin.state", PluginState{p})
@@ -96,6 +101,36 @@ func (s *Stream) event(e session.Event, m session.Meter) error {
 		return err
 	}
 	return nil
+}
+
+// person is the line of an event that comes from a person, a subagent or a tool's
+// effect.
+func person(e session.Event) (name string, payload any, err error) {
+	switch e.Kind {
+	case session.KindQuestionAsked:
+		p, err := session.Decode[session.Question](e)
+		return "question.asked", QuestionAsked{e.Turn, e.Step, p}, err
+	case session.KindQuestionAnswered:
+		p, err := session.Decode[session.Answer](e)
+		return "question.answered", QuestionAnswered{e.Turn, e.Step, p}, err
+	case session.KindCommandRun:
+		p, err := session.Decode[session.CommandRun](e)
+		return "command.run", CommandRun{p}, err
+	case session.KindDirectoryChanged:
+		p, err := session.Decode[session.DirectoryChanged](e)
+		return "directory.changed", DirectoryChanged{e.Turn, e.Step, p}, err
+	case session.KindChildSpawned:
+		p, err := session.Decode[session.ChildSpawned](e)
+		return "child.spawned", ChildSpawned{e.Turn, e.Step, p}, err
+	case session.KindChildSettled:
+		p, err := session.Decode[session.ChildSettled](e)
+		return "child.settled", ChildSettled{p}, err
+	}
+	p, err := session.Decode[session.Report](e)
+	if len(p.Data) == 0 {
+		p.Data = json.RawMessage("null")
+	}
+	return "report", Report{e.Turn, e.Step, p}, err
 }
 
 // items are the message, the calls or the result that an event put on the surface.

@@ -37,9 +37,20 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-func (s Style) bold(text string) string  { return s.sgr("1", text) }
-func (s Style) faint(text string) string { return s.sgr("2", text) }
-func (s Style) cyan(text string) string  { return s.sgr("36", text) }
+// Bold is what a line is about.
+func (s Style) Bold(text string) string { return s.sgr("1", text) }
+
+// Faint is what may be passed over.
+func (s Style) Faint(text string) string { return s.sgr("2", text) }
+
+// Cyan is the colour of compactions and of what the person said.
+func (s Style) Cyan(text string) string { return s.sgr("36", text) }
+
+// Green is the colour of room that is left.
+func (s Style) Green(text string) string { return s.sgr("32", text) }
+
+// On tells whether text is coloured.
+func (s Style) On() bool { return s.on }
 
 // Red is the colour of errors.
 func (s Style) Red(text string) string { return s.sgr("31", text) }
@@ -48,7 +59,7 @@ func (s Style) Red(text string) string { return s.sgr("31", text) }
 func (s Style) Yellow(text string) string { return s.sgr("33", text) }
 
 func (s Style) sgr(code, text string) string {
-	if !s.on {
+	if !s.on || text == "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"

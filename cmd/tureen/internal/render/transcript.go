@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -44,6 +45,25 @@ func (t *Transcript) Event(e session.Event) error {
 		err = read(e, t.result)
 	case session.KindCompactionEnded:
 		err = read(e, func(p session.CompactionEnded) { t.printf("\n---\n\n*%s*\n\n---\n", Compacted(p)) })
+	case session.KindQuestionAsked:
+		err = read(e, t.question)
+	case session.KindQuestionAnswered:
+		err = read(e, func(p session.Answer) { t.printf("\n**Answer to %s:** %s\n", p.ID, Answered(p)) })
+	case session.KindCommandRun:
+		err = read(e, func(p session.CommandRun) {
+			t.said("You", strings.TrimSpace("/"+p.Name+" "+p.Arguments))
+			t.said("Plugin "+p.Plugin, cmp.Or(p.Text, p.Error))
+		})
+	case session.KindDirectoryChanged:
+		err = read(e, func(p session.DirectoryChanged) { t.printf("\n*The working directory is now `%s`.*\n", p.To) })
+	case session.KindChildSpawned:
+		err = read(e, func(p session.ChildSpawned) { t.printf("\n*Subagent `%s` works: %s*\n", p.ID, Head(p.Label, nameHead)) })
+	case session.KindChildSettled:
+		err = read(e, func(p session.ChildSettled) {
+			t.printf("\n*Subagent `%s` ended: %s*\n", p.ID, Head(Settled(p), gistLength))
+		})
+	case session.KindReport:
+		err = read(e, func(p session.Report) { t.printf("\n**Report**\n"); t.fenced(string(p.Data)) })
 	case session.KindTurnEnded:
 		err = read(e, func(p session.TurnEnded) {
 			if p.Reason != session.ReasonCompleted {
@@ -96,6 +116,16 @@ func (t *Transcript) answer(p session.Assistant) {
 	}
 }
 
+func (t *Transcript) question(q session.Question) {
+	t.printf("\n**Question %s**\n\n%s\n", q.ID, strings.TrimRight(q.Text, "\n"))
+	if q.Detail != "" {
+		t.fenced(q.Detail)
+	}
+	for i, o := range q.Options {
+		t.printf("%d. %s\n", i+1, Head(o.Label, nameHead))
+	}
+}
+
 func (t *Transcript) result(p session.ToolResult) {
 	if p.Message == nil {
 		return
@@ -104,6 +134,8 @@ func (t *Transcript) result(p session.ToolResult) {
 	switch {
 	case p.Code == "TRIMMED":
 		verdict = "Result, trimmed"
+	case p.Spilled != 0 && !p.Message.IsError:
+		verdict = "Result, shortened"
 	case p.Message.IsError:
 		verdict = "Failed"
 	}

@@ -2947,7 +2947,8 @@ type ToolSpec struct {
 	Schema      []byte                 `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"` // object-rooted JSON Schema; the host validates arguments
 	Concurrency Concurrency            `protobuf:"varint,4,opt,name=concurrency,proto3,enum=tureen.plugin.v1.Concurrency" json:"concurrency,omitempty"`
 	TimeoutMs   int32                  `protobuf:"varint,5,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"` // 0 = the host's default
-	// The tool pages by itself: a host that caps results exempts it. None does yet.
+	// The tool pages by itself: results are shown whole up to 50,000 tokens instead
+	// of 12,500.
 	NoSpill       bool   `protobuf:"varint,6,opt,name=no_spill,json=noSpill,proto3" json:"no_spill,omitempty"`
 	Guidance      string `protobuf:"bytes,7,opt,name=guidance,proto3" json:"guidance,omitempty"` // the tool's sentence in the system prompt
 	GuidanceOrder int32  `protobuf:"varint,8,opt,name=guidance_order,json=guidanceOrder,proto3" json:"guidance_order,omitempty"`

@@ -1,0 +1,53 @@
+package chat
+
+import (
+	"fmt"
+
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// recallRows is how much of the last answer is shown again.
+const recallRows = 12
+
+// recall shows where a session that is resumed stands: the last words of the person
+// and the last answer. What the person said before can be had with Up.
+func (m *model) recall() {
+	var said, answer string
+	turns := 0
+	for _, e := range m.facts.Past {
+		switch e.Kind {
+		case session.KindMessageUser:
+			with(e, func(p session.Message) {
+				if p.Message != nil && (p.Source == session.SourceOwner || p.Source == session.SourceSteer) {
+					said, answer = clean(p.Message.Text()), ""
+					m.history.add(p.Message.Text())
+					turns++
+				}
+			})
+		case session.KindMessageAssistant:
+			with(e, func(p session.Assistant) {
+				if p.Message != nil && p.Message.Text() != "" {
+					answer = clean(p.Message.Text())
+				}
+			})
+		}
+	}
+	if turns == 0 {
+		return
+	}
+	if turns > 1 {
+		m.notice(m.o.Style.Faint, "· ", fmt.Sprintf("%s before this one; tureen session export --format md %s has all", render.Count(turns-1, "message"), m.facts.ID))
+	}
+	m.block(blockUser)
+	m.printStyled(m.o.Style.Cyan, indented("› ", said, m.textWidth()))
+	if answer != "" {
+		m.block(blockAnswer)
+		rows := wrap(answer, m.textWidth())
+		if len(rows) > recallRows {
+			m.print(m.o.Style.Faint(fmt.Sprintf("… %d rows before", len(rows)-recallRows)))
+			rows = rows[len(rows)-recallRows:]
+		}
+		m.print(rows...)
+	}
+}

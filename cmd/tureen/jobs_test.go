@@ -1,0 +1,147 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// jobber is a user whose model starts jobs; each reply is a command for shell or, in
+// brackets, a text.
+func jobber(t *testing.T, replies ...string) *sandbox {
+	t.Helper()
+	u := user(t)
+	var script struct {
+		Replies []object `json:"replies"`
+	}
+	for _, r := range replies {
+		text, isText := strings.CutPrefix(r, "!")
+		if isText {
+			script.Replies = append(script.Replies, object{"text": text})
+			continue
+		}
+		command, background := strings.CutSuffix(r, " &")
+		script.Replies = append(script.Replies, object{"calls": []object{{"name": "shell", "arguments": object{"description": "Do a part", "command": command, "run_in_background": background}}}})
+	}
+	data, err := json.Marshal(script)
+	if err == nil {
+		err = os.WriteFile(u.path("work", "jobs.json"), data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.env = append(u.env, "OPENAI_BASE_URL="+serveModel(t, u, "--script", "jobs.json"), "OPENAI_API_KEY=any")
+	return u
+}
+
+// noticed is what the model was told of jobs, each with the turn and step it came in.
+func (s *sandbox) noticed(t *testing.T) (texts []string) {
+	t.Helper()
+	events, violations, err := s.events(s.lastSession())
+	if err != nil || len(violations) > 0 {
+		t.Fatalf("%v, %v", err, violations)
+	}
+	for _, e := range events {
+		if m, err := session.Decode[session.Message](e); err == nil && e.Kind == session.KindMessageUser && m.From == "shell" {
+			texts = append(texts, fmt.Sprintf("%d.%d %s", e.Turn, e.Step, m.Message.Text()))
+		}
+	}
+	return texts
+}
+
+func (s *sandbox) noticedOnce(t *testing.T, want string) {
+	t.Helper()
+	if got := s.noticed(t); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("noticed %q, want once %q…", got, want)
+	}
+}
+
+// TestC097_ARunWaitsForItsJobs: it is not over while a job is still to be told of, and
+// the notice opens a turn of its own (L4, L6, L16).
+func TestC097_ARunWaitsForItsJobs(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "sleep 1; echo built; exit 3 &", "!I wait.", "!It failed.")
+	var r host.Result
+	if err := json.Unmarshal([]byte(u.ok(t, "run", "-P", "none", "-o", "json", "build it").stdout), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Text != "It failed." || r.Turns != 2 || r.Status != "completed" {
+		t.Errorf("%+v", r)
+	}
+	u.noticedOnce(t, "2.1 Background job job-1 (Do a part) has ended [status: exit code: 3].")
+}
+
+func TestC097_AJobEndsWhileTheAgentIsBusy(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "touch ended &", "until [ -e ended ]; do sleep 0.02; done; sleep 1", "!Done.")
+	u.ok(t, "run", "-P", "none", "-q", "build it")
+	events, _, err := u.events(u.lastSession())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := u.noticed(t); len(got) != 1 || !strings.HasPrefix(got[0], "1.") || !strings.Contains(got[0], "has ended [status: exit code: 0]") {
+		t.Errorf("noticed %q in %d events", got, len(events))
+	}
+}
+
+// TestC097_TheHostDiesWhileAJobRuns: nothing of the job is left, and the next process
+// tells of it once, however often the session is resumed.
+func TestC097_TheHostDiesWhileAJobRuns(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "echo $$ > pid; sleep 1000 & wait &", "touch begun; until [ -e never ]; do sleep 0.02; done", "!I see.", "!Nothing new.", "!Nothing at all.", "!Still nothing.")
+	k := u.start(t, "", "run", "-P", "none", "-q", "build it")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		_, err := os.Stat(u.path("work", "begun"))
+		if pid, _ := os.ReadFile(u.path("work", "pid")); err == nil && len(pid) > 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the job did not begin")
+		}
+	}
+	if err := k.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	k.wait(t)
+	u.ok(t, "resume", "last", "-q", "--continue")
+	const told = "The host or the plugin stopped while background job job-1 (Do a part) ran, and its processes were killed."
+	if got := u.noticed(t); len(got) != 1 || !strings.Contains(got[0], told) {
+		t.Fatalf("noticed %q", got)
+	}
+	u.ok(t, "resume", "last", "-q", "go on")
+	if got := u.noticed(t); len(got) != 1 {
+		t.Errorf("noticed again: %q", got)
+	}
+}
+
+// TestT17_TheProgramConfinesACommand: the program itself is what puts a file policy
+// into force, wherever it is installed.
+func TestT17_TheProgramConfinesACommand(t *testing.T) {
+	t.Parallel()
+	u := user(t)
+	outside, err := os.MkdirTemp("/var/tmp", "outside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(outside) })
+	bounds, err := json.Marshal(object{"files": "workspace-write", "write": []string{u.path("work")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "__confined", string(bounds), "/bin/sh", "-c", "echo in > file; cat file; echo x > "+outside+"/file; echo $?")
+	cmd.Dir, cmd.Env = u.path("work"), u.env
+	out, err := cmd.Output()
+	if err != nil || string(out) == "in\n0\n" || !strings.HasPrefix(string(out), "in\n") {
+		t.Errorf("%q, %v", out, err)
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Errorf("outside there is %v", entries)
+	}
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/session"
+)
+
+// The answers on offer.
+const (
+	optionOnce    = "Allow once"
+	optionSession = "Allow for this session"
+	optionDeny    = "Deny"
+)
+
+// reason is one thing to ask about. Key names exactly what an answer for the
+// session is about.
+type reason struct {
+	why string
+	key string
+}
+
+// finding is what the policy makes of a call before anybody is asked.
+type finding struct {
+	deny    string // the whole text
+	reasons []reason
+	subject string // what the question is about: "run this command"
+	detail  string
+	scope   string              // what an answer for the session is about, where it is more than this
+	bound   session.Confinement // once it is allowed
+}
+
+func (f *finding) ask(why, key string) { f.reasons = append(f.reasons, reason{why, key}) }
+
+// BeforeTool decides about a call. With an Answer it decides afresh, so that an
+// answer never lets through what has become forbidden meanwhile.
+func (p *Provider) BeforeTool(_ context.Context, where hook.Where, call hook.ToolCall) (hook.ToolDecision, error) {
+	at, ok := p.place(where.Session)
+	if !ok {
+		return hook.ToolDecision{}, fmt.Errorf("plugin %q: session %q was not opened", Name, where.Session)
+	}
+	f := p.judge(at, call)
+	if f.deny != "" {
+		return hook.ToolDecision{Deny: f.deny}, nil
+	}
+	var open []reason
+	for _, r := range f.reasons {
+		if !p.remembered(where.Session, r.key) {
+			open = append(open, r)
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return hook.ToolDecision{Confinement: f.bound}, nil
+	case p.never(at):
+		return hook.ToolDecision{Deny: textNever(open, at.child)}, nil
+	case call.Answer == nil:
+		return hook.ToolDecision{Ask: question(f, open)}, nil
+	}
+	return p.answered(where.Session, *call.Answer, f, open), nil
+}
+
+// answered makes the decision of what the person said.
+func (p *Provider) answered(id string, answer session.Answer, f finding, open []reason) hook.ToolDecision {
+	switch {
+	case answer.Outcome != session.OutcomeAnswered && answer.Outcome != session.OutcomeDeclined:
+		return hook.ToolDecision{Deny: textNobody(open)}
+	case answer.Chose(optionDeny):
+	case answer.Chose(optionSession):
+		var keys []string
+		for _, r := range open {
+			keys = append(keys, r.key)
+		}
+		p.remember(id, keys)
+		return hook.ToolDecision{Confinement: f.bound}
+	case answer.Chose(optionOnce):
+		return hook.ToolDecision{Confinement: f.bound}
+	}
+	return hook.ToolDecision{Deny: textRefused(f.subject, answer.Text)}
+}
+
+// question puts a finding to the person.
+func question(f finding, open []reason) *session.Question {
+	scope := f.scope
+	if scope == "" {
+		scope = "exactly this"
+	}
+	return &session.Question{
+		Kind:   session.QuestionApproval,
+		Text:   textQuestion(f.subject, open),
+		Detail: visible(cut(f.detail, maxDetail)),
+		Options: []session.Option{
+			{Label: optionOnce, Description: "this call and no other"},
+			{Label: optionSession, Description: "and do not ask about " + scope + " again until the session ends"},
+			{Label: optionDeny, Description: "the call does not run, and the agent is told so"},
+		},
+	}
+}

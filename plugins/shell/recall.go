@@ -1,0 +1,141 @@
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
+const (
+	// recallPause and recallTime bound how long the log of a session is waited for:
+	// the host lends it once it has opened the session everywhere.
+	recallPause = 50 * time.Millisecond
+	recallTime  = 30 * time.Second
+	// maxPast is how many jobs of earlier processes are known by their id.
+	maxPast = keepEnded
+)
+
+// statusLost is the status of a job that an earlier process took with it.
+const statusLost = "unknown: the host or the plugin stopped while it ran"
+
+// recall finds out about the jobs of earlier processes, and tells the model, once,
+// what it was not told yet. A kill in the middle does no harm: the log is looked at
+// before anything is said (R1).
+func (b *board) recall() {
+	defer close(b.ready)
+	deadline := time.Now().Add(recallTime)
+	for {
+		err := b.recallOnce(b.open)
+		if err == nil || b.open.Err() != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.p.logger.Warn("jobs of an earlier process were not looked for", "session", b.session, "error", err)
+			return
+		}
+		select {
+		case <-b.open.Done():
+			return
+		case <-time.After(recallPause):
+		}
+	}
+}
+
+func (b *board) recallOnce(ctx context.Context) error {
+	known, oldest, err := b.records(ctx)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	told, err := b.told(ctx, oldest)
+	if err != nil {
+		return err
+	}
+	for i, r := range known {
+		lost := r.Status == ""
+		if (lost || r.Tell) && !told[r.key()] {
+			text := r.lostText()
+			if !lost {
+				err = b.tell(ctx, r)
+			} else {
+				err = b.access.Steer(ctx, text, r.key(), true)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if lost {
+			known[i].Status = statusLost
+			if err := b.put(ctx, known[i]); err != nil {
+				return err
+			}
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.past = known[max(0, len(known)-maxPast):]
+	return nil
+}
+
+// records reads the newest record of each job, oldest job first, and the seq of the
+// oldest record of a job that something may be left to tell of.
+func (b *board) records(ctx context.Context) (known []record, oldest int64, err error) {
+	started := map[string]int64{}
+	byID := map[string]int{}
+	for e, err := range b.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord}}) {
+		if err != nil {
+			return nil, 0, err
+		}
+		in, err := session.Decode[session.Record](e)
+		if err != nil || in.Plugin != Name || in.Kind != recordKind {
+			continue
+		}
+		var r record
+		if json.Unmarshal(in.Data, &r) != nil || r.ID == "" {
+			continue
+		}
+		if i, ok := byID[r.ID]; ok {
+			known[i] = r
+			continue
+		}
+		byID[r.ID], started[r.ID] = len(known), e.Seq
+		known = append(known, r)
+		if n, err := strconv.Atoi(strings.TrimPrefix(r.ID, "job-")); err == nil {
+			b.mu.Lock()
+			b.next = max(b.next, n+1)
+			b.mu.Unlock()
+		}
+	}
+	for _, r := range known {
+		if r.Status == "" || r.Tell {
+			oldest = max(0, started[r.ID]-1)
+			break
+		}
+	}
+	return known, oldest, nil
+}
+
+// told reads which notices were queued after an event.
+func (b *board) told(ctx context.Context, after int64) (map[string]bool, error) {
+	told := map[string]bool{}
+	for e, err := range b.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindInboxQueued}, After: after}) {
+		if err != nil {
+			return nil, err
+		}
+		if item, err := session.Decode[session.InboxItem](e); err == nil && item.From == Name && strings.HasPrefix(item.Key, recordKind+":") {
+			told[item.Key] = true
+		}
+	}
+	return told, nil
+}
+
+func (r record) lostText() string {
+	if r.File != "" {
+		return fmt.Sprintf("Background job %s (%s) was started to go on by itself, and the session it was started in has ended since. Whether it still runs is not known here: look for its process, and at its output in %s.", r.ID, r.Label, r.File)
+	}
+	return fmt.Sprintf("The host or the plugin stopped while background job %s (%s) ran, and its processes were killed. How far it came is not known, and its output is gone. Its command was:\n%s\nCheck the actual state before you run it again.", r.ID, r.Label, r.Command)
+}

@@ -1,0 +1,105 @@
+package shell
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/plugins/internal/confine"
+)
+
+// text is the result as the model sees it: the output, then in brackets what
+// else there is to know (T7). A clean end adds nothing. refused says why a command
+// whose time was over did not become a job, nil where that was not tried.
+func (o *outcome) text(timeout time.Duration, refused error, note string) string {
+	lines := o.printed()
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	if o.ending == timedOut {
+		add("[timed out after %dms]", timeout.Milliseconds())
+		if refused != nil {
+			add("[it could not go on in the background: %v]", refused)
+		}
+	}
+	if o.leftovers {
+		add("[processes left in the background were stopped]")
+	}
+	if o.failed() {
+		add("[%s]", statusText(o.state))
+	}
+	if note != "" {
+		add("%s", note)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// printed is the end of both streams.
+func (o *output) printed() []string {
+	stdout, lostOut := o.stdout.end()
+	stderr, lostErr := o.stderr.end()
+	var lines []string
+	if stdout != "" {
+		lines = append(lines, stdout)
+	}
+	if stderr != "" {
+		lines = append(lines, "[stderr]\n"+stderr)
+	}
+	if len(lines) == 0 {
+		lines = append(lines, "(no output)")
+	}
+	if lostOut > 0 {
+		lines = append(lines, fmt.Sprintf("[output truncated; first %d bytes dropped]", lostOut))
+	}
+	if lostErr > 0 {
+		lines = append(lines, fmt.Sprintf("[stderr truncated; first %d bytes dropped]", lostErr))
+	}
+	return lines
+}
+
+func (o *outcome) failed() bool { return o.state == nil || !o.state.Success() }
+
+// statusText says how a command ended; state is nil where it would not.
+func statusText(state *os.ProcessState) string {
+	if state == nil {
+		return "the command did not end after SIGKILL"
+	}
+	status, _ := state.Sys().(syscall.WaitStatus)
+	if status.Signaled() {
+		return "killed by signal: " + unix.SignalName(status.Signal())
+	}
+	return fmt.Sprintf("exit code: %d", status.ExitStatus())
+}
+
+// bound is what a command is bound to; enforced tells whether the system sees to it.
+type bound struct {
+	confine.Bounds
+	enforced bool
+}
+
+// note says that the bounds stood in the way of a command and what to do next, ""
+// where nothing looks like it (T17).
+func (b bound) note(o *outcome, args shellArgs) string {
+	if !b.enforced || !o.failed() {
+		return ""
+	}
+	printed, _ := o.stderr.end()
+	if printed == "" {
+		printed = o.both.last(progressBytes)
+	}
+	return b.denied(printed, args)
+}
+
+func (b bound) denied(printed string, args shellArgs) string {
+	next := confine.NextRepeat
+	switch {
+	case !b.enforced || !confine.Refused(printed):
+		return ""
+	case args.FilePolicy != "" || b.Files == session.FilesFull: // it was asked for, or would not help
+		next = confine.NextStop
+	}
+	return b.Denied(next)
+}

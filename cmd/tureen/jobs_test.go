@@ -145,3 +145,37 @@ func TestT17_TheProgramConfinesACommand(t *testing.T) {
 		t.Errorf("outside there is %v", entries)
 	}
 }
+
+// TestT17_APolicyHoldsAShellCommand: the whole way, from the profile's policy through
+// the host to the command, which a plugin of another process has bound.
+func TestT17_APolicyHoldsAShellCommand(t *testing.T) {
+	t.Parallel()
+	outside, err := os.MkdirTemp("/var/tmp", "outside")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(outside) })
+	command := "echo in > file; cat file; cp file " + outside
+	u := jobber(t, command, command+" &", "!Done.", "!Done again.")
+	u.ok(t, "run", "-P", "none", "-c", `plugins=[{use="shell"},{use="policy"}]`, "-q", "copy it")
+	events, _, err := u.events(u.lastSession())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const denied = "Permission denied\n[exit code: 1]\n[file policy: access denied under workspace-write]\nDo not try another way."
+	found := false
+	for _, e := range events {
+		if r, err := session.Decode[session.ToolResult](e); err == nil && e.Kind == session.KindToolResult {
+			found = found || strings.Contains(fmt.Sprint(r.Message.Text()), denied)
+		}
+	}
+	if !found {
+		t.Errorf("no result says %q", denied)
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Errorf("outside there is %v", entries)
+	}
+	if data, err := os.ReadFile(u.path("work", "file")); err != nil || string(data) != "in\n" {
+		t.Errorf("inside there is %q, %v", data, err)
+	}
+}

@@ -547,8 +547,7 @@ func TestS5_MessagesGoBothWaysAndAnInterruptSettles(t *testing.T) {
 	t.Parallel()
 	started := regexp.MustCompile(`Started subagent (\S+)\.`)
 	above := regexp.MustCompile(`The agent above you has the id "(\S+)"`)
-	c := newCast(t, "", "", nil)
-	c.roles = map[string]func(scene) scripted.Reply{
+	c := newCast(t, "", "", map[string]func(scene) scripted.Reply{
 		"boss": func(s scene) scripted.Reply {
 			ids := started.FindAllStringSubmatch(s.all(), -1)
 			switch all := s.all(); {
@@ -575,7 +574,7 @@ func TestS5_MessagesGoBothWaysAndAnInterruptSettles(t *testing.T) {
 			return calling("shell", object{"description": "wait", "command": "sleep 0.2"})
 		},
 		"tick": func(s scene) scripted.Reply { return calling("shell", ticking("tick")) },
-	}
+	})
 	r, o := c.perform(t, "run", "You are boss.")
 	if o.exit != 0 || r.Text != "All is known." || r.Children.Count != 2 {
 		t.Fatalf("exit %d, %+v\n%s", o.exit, r, o.stderr)

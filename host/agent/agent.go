@@ -101,6 +101,7 @@ type Agent struct {
 	started   time.Time
 	stepCount int // of this process
 	turnCount int
+	waitedFor string        // what the person was last told of
 	signal    chan struct{} // something was queued or asked
 	asking    questions
 	turning   turning // how to end the step under way

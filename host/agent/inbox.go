@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
@@ -53,6 +54,14 @@ func (a *Agent) push(ctx context.Context, item session.InboxItem) error {
 		return err
 	}
 	return a.rec.flush(ctx)
+}
+
+// hear stages what a plugin says to the model; a blank text is nothing.
+func (a *Agent) hear(queue session.Queue, m hook.Message) error {
+	if strings.TrimSpace(m.Text) == "" {
+		return nil
+	}
+	return a.queue(session.InboxItem{Queue: queue, Source: session.SourcePlugin, From: m.Plugin, Text: m.Text, Wake: queue == session.NextTurn})
 }
 
 // queue stages an item. A second item of the same key is not queued while the

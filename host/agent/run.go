@@ -155,8 +155,9 @@ func (a *Agent) idle(ctx context.Context) (more bool, err error) {
 	case len(waits) > 0:
 		return a.wait(ctx, strings.Join(waits, ", "))
 	}
+	a.waitedFor = ""
 	for _, m := range followUps {
-		if err := a.queue(session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, From: m.Plugin, Text: m.Text, Wake: true}); err != nil {
+		if err := a.hear(session.NextTurn, m); err != nil {
 			return false, err
 		}
 	}
@@ -169,9 +170,10 @@ func (a *Agent) wait(ctx context.Context, what string) (bool, error) {
 		return false, a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: "WAIT_LIMIT",
 			Message: "limits.timeout is over while the run waits for " + what, Hint: "raise limits.timeout, or resume the session"}))
 	}
-	if a.Observer != nil {
-		a.Observer.Progress("waiting", what)
+	if a.Observer != nil && what != a.waitedFor {
+		a.Observer.Progress("waiting", what) // once, not each time it is asked
 	}
+	a.waitedFor = what
 	a.await(ctx, askIdleEvery)
 	if ctx.Err() != nil {
 		return false, errWaitCut

@@ -157,7 +157,7 @@ func (b *batch) run(ctx context.Context, i int) {
 // finish lets hooks see the results of a wave and stages them. A hook that fails
 // ends it: what it saw is stored all the same.
 func (b *batch) finish(ctx context.Context, wave []int) error {
-	contexts := make([][]string, len(wave))
+	contexts := make([][]hook.Message, len(wave))
 	var failed error
 	for n, i := range wave {
 		contexts[n], failed = b.after(ctx, i)
@@ -172,8 +172,8 @@ func (b *batch) finish(ctx context.Context, wave []int) error {
 		if err := b.stage(i, limits[n]); err != nil {
 			return errors.Join(err, failed)
 		}
-		for _, text := range contexts[n] {
-			if err := b.a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: b.from(i), Text: text}); err != nil {
+		for _, m := range contexts[n] {
+			if err := b.a.hear(session.NextStep, m); err != nil {
 				return errors.Join(err, failed)
 			}
 		}
@@ -183,24 +183,26 @@ func (b *batch) finish(ctx context.Context, wave []int) error {
 
 // after makes a result storable and lets hooks see it; it returns the messages that
 // stand behind the results.
-func (b *batch) after(ctx context.Context, i int) ([]string, error) {
+func (b *batch) after(ctx context.Context, i int) ([]hook.Message, error) {
 	r, c := &b.results[i], b.calls[i]
+	var contexts []hook.Message
+	for _, text := range r.Contexts {
+		contexts = append(contexts, hook.Message{Plugin: b.from(i), Text: text})
+	}
 	r.Text = b.a.rec.secrets.text(tool.Clean(r.Text)) // before a cut could leave half a key
 	if !b.a.Hooks.Declared(hook.AfterTool) {
-		return r.Contexts, nil
+		return contexts, nil
 	}
 	shown := hook.ToolOutcome{CallID: c.ID, Name: c.Name, Arguments: c.Arguments, Text: hookText(r.Text), IsError: r.IsError}
-	outcome, d, err := b.a.Hooks.AfterTool(ctx, b.at, shown)
+	outcome, more, stop, err := b.a.Hooks.AfterTool(ctx, b.at, shown)
 	if err != nil {
 		return nil, err
 	}
 	if outcome.Text != shown.Text {
 		r.Text = b.a.rec.secrets.text(tool.Clean(outcome.Text))
 	}
-	if b.stop == nil {
-		b.stop = d.Stop
-	}
-	return append(r.Contexts, d.Contexts...), nil
+	b.stop = cmp.Or(b.stop, stop)
+	return append(contexts, more...), nil
 }
 
 func (b *batch) from(i int) string {
@@ -222,11 +224,11 @@ func (b *batch) effects(ctx context.Context) (conclude bool, err error) {
 		}
 		for _, e := range r.Effects {
 			switch {
-			case e == tool.EffectChangeDirectory:
+			case e == tool.EffectChangeDirectory && !r.IsError:
 				if err := b.a.changeDirectory(ctx, r.Note, ""); err != nil {
 					return false, err
 				}
-			case e == tool.EffectReport && json.Valid([]byte(r.Note)):
+			case e == tool.EffectReport && !r.IsError && json.Valid([]byte(r.Note)):
 				report := session.Report{CallID: b.calls[i].ID, Data: json.RawMessage(r.Note)}
 				if err := b.a.rec.stage(session.New(session.KindReport, report).At(b.at.Turn, b.at.Step)); err != nil {
 					return false, err

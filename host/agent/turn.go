@@ -75,7 +75,7 @@ func (a *Agent) stopping(ctx context.Context) (open bool, err error) {
 			return false, &blockedError{stop.Code, stop.Message}
 		}
 		for _, m := range messages {
-			if err := a.queue(session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: m.Plugin, Text: m.Text}); err != nil {
+			if err := a.hear(session.NextStep, m); err != nil {
 				return false, err
 			}
 		}

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -77,20 +78,19 @@ func (c *Chain) decide(ctx context.Context, at Where, call ToolCall, h Hooks, q 
 }
 
 // AfterTool lets each plugin see what the one before it made of the outcome.
-func (c *Chain) AfterTool(ctx context.Context, at Where, outcome ToolOutcome) (ToolOutcome, OutcomeDecision, error) {
-	var all OutcomeDecision
-	err := c.each(AfterTool, func(h Hooks) (bool, error) {
+func (c *Chain) AfterTool(ctx context.Context, at Where, outcome ToolOutcome) (_ ToolOutcome, contexts []Message, stop *Stop, err error) {
+	err = c.each(AfterTool, func(h Hooks) (bool, error) {
 		d, err := h.AfterTool(ctx, at, outcome)
 		if err == nil && d.Replace != nil {
 			outcome.Text = *d.Replace
 		}
-		all.Contexts = append(all.Contexts, d.Contexts...)
-		if all.Stop == nil {
-			all.Stop = d.Stop
+		for _, text := range d.Contexts {
+			contexts = append(contexts, Message{h.Name(), text})
 		}
+		stop = cmp.Or(stop, d.Stop)
 		return false, err
 	})
-	return outcome, all, err
+	return outcome, contexts, stop, err
 }
 
 // TurnStopping collects the messages that keep the turn open, until one stops it.

@@ -22,7 +22,7 @@ type Habits struct{}
 var (
 	habitTask = regexp.MustCompile(`(?m)^Habit: ([a-z]+)`)
 	childTask = regexp.MustCompile(`(?m)^Say the word (\w+)`)
-	jobNamed  = regexp.MustCompile(`\bjob[- ]?(\w*\d+)\b`)
+	jobNamed  = regexp.MustCompile(`\bjob-\d+\b`)
 )
 
 // seen is what the request shows of the task.
@@ -108,22 +108,15 @@ func slow(s seen) Reply {
 	case 0:
 		return Reply{Calls: []Call{invoke("shell", map[string]any{"description": "take a while", "command": "sleep 1; echo all is built", "timeoutMs": 200})}}
 	case 1:
+		id := jobNamed.FindString(s.results[0])
 		for _, text := range s.said {
-			if id := jobNamed.FindString(s.results[0]); strings.Contains(text, "finished") && id != "" {
-				return Reply{Calls: []Call{invoke("job_output", map[string]any{"id": jobID(s.results[0])})}}
+			if id != "" && strings.Contains(text, id) {
+				return Reply{Calls: []Call{invoke("job_output", map[string]any{"id": id})}}
 			}
 		}
 		return Reply{Text: "The build goes on in the background. I was told that I will hear of its end."}
 	}
 	return Reply{Text: "The job said: " + s.results[1]}
-}
-
-func jobID(text string) string {
-	id := jobNamed.FindStringSubmatch(text)
-	if id == nil {
-		return ""
-	}
-	return id[1]
 }
 
 // forget leaves its list open until it is told twice.

@@ -37,7 +37,12 @@ func newCell(t testing.TB) *cell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(base) })
+	t.Cleanup(func() {
+		_ = syscall.Unmount(filepath.Join(base, "ws", "m"), syscall.MNT_DETACH) // of an attack that was free to mount
+		if err := os.RemoveAll(base); err != nil {
+			t.Error(err)
+		}
+	})
 	c := &cell{t: t, ws: filepath.Join(base, "ws"), out: filepath.Join(base, "out"), home: filepath.Join(base, "home")}
 	for _, dir := range []string{c.ws, c.out, c.home} {
 		if err := os.Mkdir(dir, 0o700); err != nil {

@@ -105,7 +105,7 @@ func (w *walker) gitLocal(sub string, rest []word) []Concern {
 		sub == "restore" && (!dirty("S", "--staged") || dirty("W", "--worktree")),
 		sub == "branch" && (dirty("DMCf", "--force") || dirty("d", "--delete") && dirty("f", "--force")),
 		sub == "stash" && mentions(rest, "drop", "clear"),
-		sub == "rm" && !dirty("n", "--dry-run", "--cached"),
+		sub == "rm" && dirty("fr", "--force"),
 		sub == "worktree" && mentions(rest, "remove", "prune"),
 		sub == "reflog" && mentions(rest, "expire", "delete"),
 		sub == "gc" && dirty("", "--prune"), sub == "prune", sub == "update-ref", sub == "filter-branch", sub == "checkout-index" && dirty("f", "--force"), sub == "read-tree" && dirty("", "--reset"):

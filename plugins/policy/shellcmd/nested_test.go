@@ -190,3 +190,19 @@ func TestT16_HereDocumentsEndWhereBashEndsThem(t *testing.T) {
 		t.Errorf("only %d of %d lines ran a payload", ran, n)
 	}
 }
+
+// FuzzAgainstBash: no line that bash runs a dangerous program for has nothing to
+// ask about. The seed makes the line.
+func FuzzAgainstBash(f *testing.F) {
+	for seed := range uint64(6) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		makers := []func(*rand.Rand) string{nest, spoiled, hereDocument}
+		counts := harm
+		if seed%3 == 0 {
+			counts = regexp.MustCompile(`.`) // the payload is whole
+		}
+		differ(t, seed, 1, counts, makers[seed%3])
+	})
+}

@@ -40,9 +40,8 @@ func (m *model) commands() []command.Command {
 
 // replyMsg is what a command said.
 type replyMsg struct {
-	title string
-	text  string
-	err   error
+	text string
+	err  error
 }
 
 // slash runs a command that the person typed.
@@ -53,7 +52,7 @@ func (m *model) slash(name, arguments string) tea.Cmd {
 	case "quit", "exit":
 		return m.quit(nil)
 	case "help":
-		m.reply(m.help())
+		m.help()
 		return nil
 	case "context":
 		return m.work(func(s Session) (string, error) {
@@ -167,26 +166,51 @@ func (m *model) cost(s Session) (string, error) {
 	return all.table(m.facts.Cost), nil
 }
 
-// help lists keys and commands.
-func (m *model) help() string {
-	text := `Enter sends; while the agent works, it reads your words at its next step.
-Alt-Enter keeps them for the next turn. Shift-Enter or Ctrl-J: a new line.
-Esc ends the step under way and keeps what waits; where nothing runs it clears the input.
-Up and Down: what you sent before. Tab completes a command, or goes to a question.
-Ctrl-C ends the step, twice it leaves; so does Ctrl-D on an empty input.
+// keysHelp is what the keys do.
+var keysHelp = [][2]string{
+	{"Enter", "sends; while the agent works, it reads your words at its next step"},
+	{"Alt-Enter", "sends for the next turn"},
+	{"Shift-Enter", "a new line, as Ctrl-J is"},
+	{"Esc", "ends the step under way and keeps what waits; else clears the input"},
+	{"Up, Down", "what you sent before"},
+	{"Tab", "completes a command, or goes to a question"},
+	{"Ctrl-C", "ends the step under way; twice it leaves, as Ctrl-D does on an empty input"},
+}
 
-`
-	var table [][2]string
-	widest := 0
+// help lists keys and commands.
+func (m *model) help() {
+	m.block(blockReply)
+	m.table(keysHelp)
+	m.print("")
+	var rows [][2]string
 	for _, c := range m.commands() {
-		name := strings.TrimSpace("/" + c.Name + " " + oneLine(c.Usage, 30))
-		table = append(table, [2]string{name, oneLine(c.Description, 200)})
-		widest = max(widest, cells(name))
+		rows = append(rows, [2]string{strings.TrimSpace("/" + c.Name + " " + oneLine(c.Usage, 60)), oneLine(c.Description, 300)})
 	}
-	for _, row := range table {
-		text += row[0] + strings.Repeat(" ", widest-cells(row[0])+2) + row[1] + "\n"
+	m.table(rows)
+}
+
+// tableColumn is the most columns of the left side of a table.
+const tableColumn = 26
+
+// table prints rows of a name and what it means.
+func (m *model) table(rows [][2]string) {
+	left := 0
+	for _, row := range rows {
+		if n := cells(row[0]); n <= tableColumn {
+			left = max(left, n)
+		}
 	}
-	return strings.TrimRight(text, "\n")
+	if left = min(left, m.textWidth()/2); m.textWidth() < 40 {
+		left = 2 // one below the other
+	}
+	for _, row := range rows {
+		name := "  " + row[0]
+		if cells(row[0]) > left {
+			m.print(wrap(name, m.textWidth())...)
+			name = ""
+		}
+		m.print(indented(name+strings.Repeat(" ", max(0, left+4-cells(name))), row[1], m.textWidth())...)
+	}
 }
 
 // reply prints what a command said; it is for the person alone.

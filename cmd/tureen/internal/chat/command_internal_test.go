@@ -78,6 +78,34 @@ func TestCommands_AreCompleted(t *testing.T) {
 ██░░░░░░░░░░░░░░┃░░░ · 10% of 32k · talker · notesoup`)
 }
 
+func TestHelp_ListsKeysAndCommands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 60, 24)
+	b.facts.Commands[0].Usage = "[OBJECTIVE | clear | edit OBJECTIVE]"
+	b.presses("/help", "{enter}")
+	got := b.printed()
+	for _, want := range []string{`  Alt-Enter    sends for the next turn
+`, `  Esc          ends the step under way and keeps what
+               waits; else clears the input
+`, `
+  /context                 how full the context is, and
+                           with what
+`, `  /goal [OBJECTIVE | clear | edit OBJECTIVE]
+                           sets the goal
+`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no\n%s\nin\n%s", want, got)
+		}
+	}
+	b = newBench(t, 20, 24)
+	b.presses("/help", "{enter}")
+	for row := range strings.Lines(b.printed()) {
+		if cells(strings.TrimRight(row, "\n")) >= 20 {
+			t.Errorf("too wide: %q", row)
+		}
+	}
+}
+
 func TestContext_ShowsWhatTheContextIsMadeOf(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 80, 24)

@@ -242,7 +242,7 @@ func bounded(rows []string, n int, more string) []string {
 // typing: a key that was meant for the input must not approve anything.
 func (m *model) ask(b *box) {
 	m.boxes = append(m.boxes, b)
-	if c := m.calls[b.q.CallID]; b.q.Detail == "" && c.Name != "" {
+	if c := m.calls[b.q.CallID]; b.q.Kind == session.QuestionApproval && b.q.Detail == "" && c.Name != "" {
 		b.q.Detail = c.Name + " " + c.Arguments
 	}
 	if b.q.Detail != "" {
@@ -299,7 +299,8 @@ func (m *model) questionAnswered(a session.Answer) {
 	if said = strings.Trim(said, "; "); a.Outcome != session.OutcomeAnswered {
 		said = string(a.Outcome)
 	}
-	m.notice(m.o.Style.Faint, "? ", oneLine(q.Text, 160)+" → "+oneLine(said, 160))
+	text, _, _ := strings.Cut(strings.TrimSpace(q.Text), "\n")
+	m.notice(m.o.Style.Faint, "? ", oneLine(text, 160)+" → "+oneLine(said, 160))
 }
 
 // lateBox is a question whose answer becomes a message.

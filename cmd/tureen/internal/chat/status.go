@@ -144,6 +144,8 @@ func (m *model) doing() string {
 	switch {
 	case m.closing:
 		what = "opening the session"
+	case len(m.boxes) > 0:
+		what = "waiting for you"
 	case m.waiting != "":
 		what = "waiting"
 	case m.compacting:

@@ -167,10 +167,13 @@ func (s *screen) says(line string) {
 	s.types(enter)
 }
 
-// ready waits until the chat takes input.
+// ready waits until the chat takes input and nothing runs.
 func (s *screen) ready() {
 	s.t.Helper()
-	s.shows("ask for something, or /help")
+	s.until("an idle chat", func() bool {
+		text := s.text()
+		return strings.Contains(text, "ask for something, or /help") && !strings.ContainsAny(text, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	})
 }
 
 // ends waits for the end of the program and returns its exit code.

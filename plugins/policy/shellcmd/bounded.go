@@ -44,7 +44,23 @@ func parse(text string) (*syntax.File, error) {
 	if tooDeep(text) {
 		return nil, fmt.Errorf("it is nested too deep")
 	}
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+	if err == nil {
+		err = plainComments(file)
+	}
+	return file, err
+}
+
+// plainComments refuses comments that end in a backslash: bash ends them there,
+// the parser does not.
+func plainComments(file *syntax.File) (err error) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.Comment); ok && (strings.Contains(c.Text, "\n") || strings.HasSuffix(c.Text, `\`)) {
+			err = fmt.Errorf("a comment in it ends in a backslash")
+		}
+		return err == nil
+	})
+	return err
 }
 
 // What a text may have before it is parsed: the parser recurses, and a stack that

@@ -82,6 +82,9 @@ func (w *walker) interpreter(name string, args []word, in feed) {
 			inline = true
 		}
 	}
+	if name[0] == 'p' && w.codeModule(args, in) {
+		return
+	}
 	file, has := scriptFile(args, how.valued)
 	switch {
 	case inline || some(args, func(a word) bool { return name[0] == 'p' && strings.HasPrefix(a.text, "-m") }):
@@ -137,6 +140,27 @@ func startsIn(language, code string) bool {
 		return strings.Contains(code, "execute")
 	case "tclsh", "wish", "expect", "elixir", "erl", "r", "rscript", "julia", "guile", "sbcl", "clojure", "groovy", "scala", "swipl", "ghci", "osascript":
 		return strings.Contains(code, "cmd") || strings.Contains(code, "run") || strings.Contains(code, "shell") || strings.Contains(code, "`") || strings.Contains(code, "callCommand")
+	}
+	return false
+}
+
+// codeModules of python run code that they are given.
+var codeModules = set("timeit trace code pdb profile cProfile runpy asyncio idlelib cgitb bdb this codeop")
+
+// codeModule looks at python -m with such a module; it tells whether it is one.
+func (w *walker) codeModule(args []word, in feed) bool {
+	for i, a := range args {
+		module := strings.TrimPrefix(a.text, "-m")
+		if a.text == "-m" && i+1 < len(args) {
+			module = args[i+1].text
+		}
+		if !strings.HasPrefix(a.text, "-m") || !codeModules[module] {
+			continue
+		}
+		if in.given && (!in.known || startsPrograms(in.text)) || some(args[i:], func(b word) bool { return b.tainted || special(b.text) || startsPrograms(b.text) }) {
+			w.unclear("python -m "+module, "it runs code that may start other programs")
+		}
+		return true
 	}
 	return false
 }

@@ -21,7 +21,10 @@ func (w *walker) programOption(base string, args []word, in feed) {
 	switch base {
 	case "cmake":
 		w.cmake(args, in)
-	case "docker":
+	case "tar", "gtar", "bsdtar":
+		if len(args) > 0 && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF"+Unknown) {
+			w.unclear(base, "its options name another program")
+		}
 	case "make", "gmake":
 		w.makefile(base, args, in)
 	}
@@ -67,10 +70,8 @@ func optionValue(option string, args []word, i int) (word, bool) {
 		if at < 1 {
 			return word{}, false
 		}
-		if rest := letters[at+len(option)-1:]; rest != "" && at == 1 {
+		if rest := letters[at+len(option)-1:]; rest != "" {
 			return word{text: rest, unknown: a.unknown}, true
-		} else if rest != "" {
-			return word{}, false
 		}
 	}
 	if i+1 < len(args) {

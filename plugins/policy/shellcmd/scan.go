@@ -26,14 +26,13 @@ func (w *walker) scan(node syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			w.parameter(n)
+			w.quotesWithin(n)
 		case *syntax.ArithmExp:
 			w.arithmetic(n.X)
 		case *syntax.ArithmCmd:
 			w.arithmetic(n.X)
 		case *syntax.LetClause:
-			for _, x := range n.Exprs {
-				w.arithmetic(x)
-			}
+			w.let(n)
 		case *syntax.CStyleLoop:
 			w.arithmetic(n.Init)
 			w.arithmetic(n.Cond)
@@ -47,6 +46,48 @@ func (w *walker) scan(node syntax.Node) {
 		}
 		return true
 	})
+}
+
+// quotesWithin looks at single quotes in ${x:-'…'}, which quote nothing where the
+// whole stands in double quotes.
+func (w *walker) quotesWithin(p *syntax.ParamExp) {
+	var words []*syntax.Word
+	if p.Exp != nil {
+		words = append(words, p.Exp.Word)
+	}
+	if p.Repl != nil {
+		words = append(words, p.Repl.Orig, p.Repl.With)
+	}
+	for _, wd := range words {
+		if wd == nil {
+			continue
+		}
+		syntax.Walk(wd, func(n syntax.Node) bool {
+			if q, ok := n.(*syntax.SglQuoted); ok {
+				w.later(plain(q.Value))
+			}
+			return true
+		})
+	}
+}
+
+// let looks at the builtin let. Its operators are read here as arithmetic; to bash
+// they end the command or redirect, unless they are quoted.
+func (w *walker) let(n *syntax.LetClause) {
+	for _, x := range n.Exprs {
+		w.arithmetic(x)
+		syntax.Walk(x, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.BinaryArithm:
+				if strings.ContainsAny(n.Op.String(), "|&<>") {
+					w.unclear("let", "its operators end the command unless they are quoted")
+				}
+			case *syntax.ParenArithm, *syntax.FlagsArithm:
+				w.unclear("let", "its operators end the command unless they are quoted")
+			}
+			return true
+		})
+	}
 }
 
 func isNil(node syntax.Node) bool {

@@ -17,10 +17,16 @@ func (w *walker) sed(args []word) {
 			w.sedScript(word{text: a.text[len("--expression="):], unknown: a.unknown, tainted: a.tainted})
 		case (a.text == "-f" || a.text == "--file") && i+1 < len(args), strings.HasPrefix(a.text, "--file="):
 			scripts++
-			if file := args[min(i+1, len(args)-1)]; special(file.text) || file.text == "-" || file.process {
+			file := args[i]
+			if _, value, attached := strings.Cut(a.text, "="); attached {
+				file.text = value
+			} else {
+				i++
+				file = args[i]
+			}
+			if special(file.text) || file.text == "-" || file.process {
 				w.unclear("sed", "it runs a text that is known only when it runs")
 			}
-			i++
 		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
 			if !strings.HasPrefix(a.text, "--") && strings.HasSuffix(a.text, "e") && i+1 < len(args) {
 				i++

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"time"
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/chat"
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host"
 	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/command"
@@ -139,15 +141,27 @@ func (w *work) say(ctx context.Context, h *host.Host, text string) error {
 		reply, err := h.Agent.Command(ctx, name, arguments)
 		switch {
 		case err == nil:
-			if reply != "" && !w.quiet {
-				w.lines.Print(reply)
-			}
-			return nil
+			return w.replied(h, reply)
 		case !errors.Is(err, agent.ErrNoCommand):
 			return faultf(exitUsage, "COMMAND", "put it right and give it again: tureen resume "+h.ID()+" \"/"+name+" …\"", "/%s: %v", name, err)
 		}
 	}
 	return stateFault(h.ID(), h.Agent.Prompt(ctx, text))
+}
+
+// replied prints what a slash command answered: on stdout where that is all there
+// is, beside the other lines where a turn follows.
+func (w *work) replied(h *host.Host, reply string) error {
+	switch {
+	case reply == "" || w.report.format != formatText:
+	case !h.Agent.Owed():
+		if _, err := fmt.Fprintln(w.out, render.Plain(reply)); err != nil {
+			return outputError(err)
+		}
+	case !w.quiet:
+		w.lines.Print(reply)
+	}
+	return nil
 }
 
 // resume takes a session that exists.

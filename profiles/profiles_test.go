@@ -33,7 +33,7 @@ func TestEveryShippedProfileLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strategies := map[string]string{"base": "none", "demo": "notesoup", "none": "none", "notesoup": "notesoup", "summary": "summary"}
+	strategies := map[string]string{"base": "none", "demo": "notesoup", "habits": "notesoup", "none": "none", "notesoup": "notesoup", "summary": "summary"}
 	if len(files) != len(strategies) {
 		t.Errorf("there are %d profiles, this test knows %d", len(files), len(strategies))
 	}
@@ -47,13 +47,17 @@ func TestEveryShippedProfileLoads(t *testing.T) {
 		if p.Compaction.Strategy != strategies[name] {
 			t.Errorf("%s has strategy %q, want %q", name, p.Compaction.Strategy, strategies[name])
 		}
-		if want := []string{"files", "search", "shell"}; !slices.Equal(uses(p), want) {
+		want := []string{"policy", "files", "search", "shell", "instructions", "planning", "guards", "ask", "web", "subagents", "schedule"}
+		if name == "demo" {
+			want = want[:4]
+		}
+		if !slices.Equal(uses(p), want) {
 			t.Errorf("%s starts %v, want %v", name, uses(p), want)
 		}
 		if p.Description == "" || p.Project || len(p.Warnings) > 0 || p.Path != "profiles/"+f {
 			t.Errorf("%s: description %q, project %v, warnings %v, path %q", name, p.Description, p.Project, p.Warnings, p.Path)
 		}
-		if name != "demo" && (p.Model.Provider != "openai" || p.Model.Name != "auto" || p.Model.ContextWindow != 0 ||
+		if p.Model.Provider != "scripted" && (p.Model.Provider != "openai" || p.Model.Name != "auto" || p.Model.ContextWindow != 0 ||
 			p.Model.MaxOutputTokens != 8192 || p.Model.APIKeyEnv != "OPENAI_API_KEY") {
 			t.Errorf("%s: model %+v", name, p.Model)
 		}

@@ -136,6 +136,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 func (a *Agent) idle(ctx context.Context) (more bool, err error) {
 	var waits []string
 	var followUps []hook.Message
+	waited := a.waitedFor != "" || a.childrenRunning() != ""
 	if a.Hooks.Declared(hook.Idle) {
 		if err := a.rec.flush(ctx); err != nil {
 			return false, err
@@ -150,6 +151,8 @@ func (a *Agent) idle(ctx context.Context) (more bool, err error) {
 	switch {
 	case a.owed():
 		return true, nil
+	case ctx.Err() != nil && (waited || len(waits) > 0):
+		return false, errWaitCut
 	case ctx.Err() != nil:
 		return false, nil
 	case len(waits) > 0:

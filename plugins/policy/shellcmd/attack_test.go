@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,7 +58,7 @@ func run(t testing.TB, line string) (names, said string) {
 	cmd := exec.CommandContext(ctx, "bash", "-c", line)
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + dir + "/stubs:/usr/bin:/bin", "HOME=" + dir, "STUB_LOG=" + log, "LC_ALL=C"}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, _ := cmd.CombinedOutput() // many of them fail, after the harm is done
@@ -92,23 +93,56 @@ func TestT16_NoAttackGoesThrough(t *testing.T) {
 			t.Errorf("nothing to ask about %q: %q", a.line, texts(line))
 		}
 	}
-	for _, text := range unproven {
+	for _, text := range append(append([]string{}, unproven...), grammar...) {
 		if line := shellcmd.Analyze(text, options(dir)); !asks(line) {
 			t.Errorf("nothing to ask about %q: %q", text, texts(line))
 		}
 	}
-	if n := len(attacks) + len(unproven); n < 120 {
+	if n := len(attacks) + len(unproven) + len(grammar); n < 120 {
 		t.Errorf("the table has %d rows", n)
 	}
 }
 
-// Every row of the table does what it is there for when bash runs it.
+// Every row of the tables does what it is there for when bash runs it. A few rows
+// may need a program or a right that this machine has not.
 func TestT16_EveryAttackIsReal(t *testing.T) {
 	t.Parallel()
-	for _, a := range attacks {
-		if ran, said := run(t, a.line); !strings.Contains(" "+ran+" ", " "+a.proof+" ") {
-			t.Errorf("%q ran %q, not %q; bash says: %s", a.line, ran, a.proof, said)
+	lacking := regexp.MustCompile(`not found|not permitted|[Ff]ailed to|unshare failed`)
+	missing := 0
+	prove := func(line, proof string) {
+		ran, said := run(t, line)
+		switch {
+		case proof == "" && ran != "", proof != "" && strings.Contains(" "+ran+" ", " "+proof+" "):
+		case lacking.MatchString(said):
+			missing++
+			t.Logf("not shown here: %q: %s", line, said)
+		default:
+			t.Errorf("%q ran %q, not %q; bash says: %s", line, ran, proof, said)
 		}
+	}
+	for _, a := range attacks {
+		prove(a.line, a.proof)
+	}
+	for _, line := range grammar {
+		prove(line, "")
+	}
+	if all := len(attacks) + len(grammar); missing > all/10 {
+		t.Errorf("%d of %d rows could not be shown on this machine", missing, all)
+	}
+}
+
+// What is not looked through: files that are run. It stands here so that nobody
+// takes the analysis for more than it is; the file policy binds them all the same.
+func TestT16_FilesThatAreRunAreNotLookedThrough(t *testing.T) {
+	t.Parallel()
+	dir := field(t)
+	for _, text := range []string{"sh evil/ls", ". ./evil/ls", "./evil/ls", "bash <evil/ls", "make", "python3 x.py"} {
+		if line := shellcmd.Analyze(text, options(dir)); asks(line) {
+			t.Errorf("%q is asked about: %q", text, texts(line))
+		}
+	}
+	if ran, said := run(t, "sh evil/ls"); ran != "curl" {
+		t.Errorf("ran %q; bash says: %s", ran, said)
 	}
 }
 

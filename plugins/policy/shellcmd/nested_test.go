@@ -122,6 +122,11 @@ var harm = regexp.MustCompile(`\b(curl|wget|sudo|dd|victim)\b`)
 // spoiled makes a damaged line around a program that is dangerous whatever its
 // words are.
 func spoiled(r *rand.Rand) string {
+	for r.IntN(2) == 0 {
+		if line := grammar[r.IntN(len(grammar))]; !strings.Contains(line, "kill") { // nobody else's process
+			return spoil(r, line)
+		}
+	}
 	for {
 		if line := payloads[r.IntN(len(payloads))]; harm.MatchString(line) || strings.Contains(line, "url") {
 			return spoil(r, wrap(r, line))
@@ -163,7 +168,7 @@ func TestT16_NestedAttacksAreFound(t *testing.T) {
 func TestT16_SpoiledLinesMeanTheSameToBash(t *testing.T) {
 	t.Parallel()
 	const n = 150
-	if ran := differ(t, rand.Uint64(), n, harm, spoiled); ran < n/20 {
+	if ran := differ(t, rand.Uint64(), n, harm, spoiled); ran < n/40 {
 		t.Errorf("only %d of %d lines ran a payload", ran, n)
 	}
 }
@@ -186,7 +191,7 @@ func hereDocument(r *rand.Rand) string {
 func TestT16_HereDocumentsEndWhereBashEndsThem(t *testing.T) {
 	t.Parallel()
 	const n = 120
-	if ran := differ(t, rand.Uint64(), n, harm, hereDocument); ran < n/20 {
+	if ran := differ(t, rand.Uint64(), n, harm, hereDocument); ran < n/40 {
 		t.Errorf("only %d of %d lines ran a payload", ran, n)
 	}
 }

@@ -104,6 +104,9 @@ func (w *walker) concerns(base string, args []word) []Concern {
 			if disk(a.text) {
 				add(Destructive, "it writes to a disk")
 			}
+			if strings.Contains(a.text, "/") && commandLike(a.text) && flaggedNames[Base(a.text)] {
+				add(Unclear, "it puts a program in another place")
+			}
 		}
 		w.made(args)
 	}

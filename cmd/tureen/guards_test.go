@@ -164,7 +164,7 @@ func TestC025_InstructionsSurviveResets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o := p.ok(t, "run", "-P", "guarded.toml", "/skills"); !strings.Contains(o.stderr, "release: How a release is made.") || len(model.asked()) > 0 {
+	if o := p.ok(t, "run", "-P", "guarded.toml", "/skills"); !strings.Contains(o.stdout, "release: How a release is made.") || len(model.asked()) > 0 {
 		t.Errorf("/skills answered %q and asked the model %d times", o.stdout, len(model.asked()))
 	}
 	r := p.ends(t, 0, "")

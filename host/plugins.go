@@ -18,6 +18,9 @@ const StrategyNone = "none"
 // looks like a secret.
 const userEnv = "shell"
 
+// policyPlugin names the shipped plugin that decides what may run (T16).
+const policyPlugin = "policy"
+
 // PluginSpecs lists the processes that a profile runs: its rows in order, the
 // strategy's plugin last. A row that names the strategy's plugin is the same
 // process.
@@ -53,6 +56,11 @@ func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
 		found, hint, _ := strings.Cut(err.Error(), "; ")
 		p := c.Profile.Problem(row.Key, found)
 		p.Hint = hint
+		return spec, p
+	}
+	if row.Use == policyPlugin && row.OnFailure == "continue" {
+		p := c.Profile.Problem(row.Key+".on_failure", `"continue" would let every call run once the policy fails`)
+		p.Hint = `leave it out, or take plugin "policy" out of the profile where nothing is to be asked about`
 		return spec, p
 	}
 	spec.Config, spec.OnFailure, spec.UserEnv = row.Config, row.OnFailure, row.Use == userEnv

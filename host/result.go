@@ -87,12 +87,12 @@ func (t *Tally) Result() Result {
 	return r
 }
 
-// Ended sets how the run ended where its last turn does not say so: cancelled while
-// it waited for something.
-func (t *Tally) Ended(reason session.Reason) {
+// Ended sets how the run ended where its last turn does not say so: cancelled, or
+// out of time, while it waited for something.
+func (t *Tally) Ended(reason session.Reason, failure *session.Failure) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.r.Status, t.r.Error = string(reason), nil
+	t.r.Status, t.r.Error = string(reason), failure
 }
 
 // Event counts one event.

@@ -164,7 +164,7 @@ func TestL16_P4_RunWaitsAndThenFollowsUp(t *testing.T) {
 	}
 }
 
-// The time limit ends a wait as well, with a warning.
+// The time limit ends a wait as well.
 func TestL3_L16_TheTimeLimitEndsAWait(t *testing.T) {
 	t.Parallel()
 	s := newSetup(t, says("one"))
@@ -172,9 +172,8 @@ func TestL3_L16_TheTimeLimitEndsAWait(t *testing.T) {
 	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.Idle}, idle: func() (hook.IdleDecision, error) {
 		return hook.IdleDecision{Wait: "for ever"}, nil
 	}}}
-	s.completed("task")
-	if !strings.Contains(s.kinds(), string(session.KindWarning)) {
-		t.Errorf("log: %s", s.kinds())
+	if reason, f := s.run("task"); reason != session.ReasonLimit || f == nil || f.Code != "LIMIT_TIME" || !strings.Contains(f.Message, "for ever") {
+		t.Errorf("the run ended %s, %+v", reason, f)
 	}
 }
 

@@ -118,8 +118,12 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 			return session.ReasonError, failureOf(err), err
 		}
 		more, err := a.idle(ctx)
-		if errors.Is(err, errWaitCut) {
+		var limit *limitError
+		switch {
+		case errors.Is(err, errWaitCut):
 			return session.ReasonCancelled, nil, nil
+		case errors.As(err, &limit):
+			return session.ReasonLimit, limit.failure(), nil
 		}
 		if err != nil {
 			return session.ReasonError, failureOf(err), err
@@ -167,11 +171,14 @@ func (a *Agent) idle(ctx context.Context) (more bool, err error) {
 	return a.owed(), a.rec.flush(ctx)
 }
 
-// wait lets a while pass, and gives up once the time limit is reached.
+// wait lets a while pass, and is over with a *limitError once the time limit is
+// reached: no turn is open that could say so.
 func (a *Agent) wait(ctx context.Context, what string) (bool, error) {
-	if left := a.Limits.Timeout - a.Now().Sub(a.started); a.Limits.Timeout > 0 && left <= 0 {
-		return false, a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: "WAIT_LIMIT",
-			Message: "limits.timeout is over while the run waits for " + what, Hint: "raise limits.timeout, or resume the session"}))
+	if a.Limits.Timeout > 0 && a.Now().Sub(a.started) >= a.Limits.Timeout {
+		limit := a.Limits.timeUp()
+		limit.found += ", while the run waited for " + what
+		f := limit.failure()
+		return false, errors.Join(limit, a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: f.Code, Message: f.Message, Hint: f.Hint})))
 	}
 	if a.Observer != nil && what != a.waitedFor {
 		a.Observer.Progress("waiting", what) // once, not each time it is asked

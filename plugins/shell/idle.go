@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tureen-host/tureen/host/hook"
 )
@@ -24,10 +25,15 @@ func (i *idle) Points() []hook.Point { return []hook.Point{hook.Idle} }
 // OnFailure: a run is not worth less because nobody knows of its jobs.
 func (i *idle) OnFailure() string { return "continue" }
 
-func (i *idle) Idle(_ context.Context, at hook.Where) (hook.IdleDecision, error) {
+func (i *idle) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {
 	b := i.p.board(at.Session)
 	if b == nil {
 		return hook.IdleDecision{}, nil
+	}
+	select { // rather than let the run wait for the next time it asks
+	case <-b.ready:
+	case <-time.After(2 * recallPause):
+	case <-ctx.Done():
 	}
 	return hook.IdleDecision{Wait: b.wait()}, nil
 }

@@ -128,7 +128,7 @@ func jobs(t *testing.T, config string) *crew {
 // reopen starts the plugin for a session that may have been open before.
 func reopen(t *testing.T, config, dir string, log *ledger) *crew {
 	t.Helper()
-	c := &crew{log: log, host: plugintest.Host{Config: json.RawMessage(config), Sessions: []compaction.Session{{ID: "s", Workspace: dir, Access: log}}}}
+	c := &crew{log: log, host: plugintest.Host{Config: json.RawMessage(config), Sessions: []compaction.Session{{ID: "s", Resumed: true, Workspace: dir, Access: log}}}}
 	c.running = plugintest.Run(t, shell.Plugin("test"), c.host)
 	tools, err := tool.NewRegistry(t.Context(), "s", []tool.Provider{c.running.Tools()})
 	if err != nil {

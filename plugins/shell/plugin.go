@@ -117,6 +117,6 @@ func start(_ context.Context, init sdk.Init) (sdk.Services, error) {
 	if err != nil {
 		return sdk.Services{}, err
 	}
-	p.host, p.logger = init.Host, init.Logger
+	p.host, p.logger, p.restarted = init.Host, init.Logger, init.Generation > 1
 	return sdk.Services{Tools: p, Sessions: p, Hooks: &idle{p: p}, Close: p.Stop}, nil
 }

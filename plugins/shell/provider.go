@@ -42,6 +42,8 @@ type Provider struct {
 	program string // bash, or sh where there is none
 	host    sdk.Host
 	logger  *slog.Logger
+	// restarted tells that an earlier process of the plugin may have had jobs.
+	restarted bool
 
 	running  sync.WaitGroup // calls and jobs
 	stopping context.Context
@@ -86,6 +88,10 @@ func (p *Provider) Open(ctx context.Context, s compaction.Session) error {
 	if p.boards[s.ID] == nil && p.stopping.Err() == nil {
 		b := newBoard(p, s.ID)
 		p.boards[s.ID] = b
+		if !s.Resumed && !p.restarted {
+			close(b.ready) // nothing was here before
+			return nil
+		}
 		p.running.Go(b.recall)
 	}
 	return nil

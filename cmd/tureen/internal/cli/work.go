@@ -126,9 +126,9 @@ func (w *work) turns(ctx context.Context, h *host.Host, prompt string) error {
 			return err
 		}
 	}
-	reason, _, err := h.Agent.Run(ctx)
-	if err == nil && reason == session.ReasonCancelled {
-		w.report.tally.Ended(reason)
+	reason, failure, err := h.Agent.Run(ctx)
+	if err == nil && (reason == session.ReasonCancelled || reason == session.ReasonLimit) {
+		w.report.tally.Ended(reason, failure)
 	}
 	return stateFault(h.ID(), err)
 }

@@ -54,7 +54,10 @@ func (p *Progress) Delta(kind llm.BlockKind, text string) {
 
 // Progress shows a word of a long tool call or proposal.
 func (p *Progress) Progress(source, text string) {
-	if p.Verbose {
+	switch {
+	case source == "waiting":
+		p.Print(indent + p.Faint("waiting for "+Head(text, 120)))
+	case p.Verbose:
 		p.Print(p.Faint(indent + Head(source, nameHead) + ": " + Head(text, 120)))
 	}
 }
@@ -65,6 +68,8 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 	case session.KindStepStarted:
 		clear(p.calls)
 		p.Print(p.Bold(fmt.Sprintf("step %d", e.Step)) + p.turn(e.Turn))
+	case session.KindMessageUser:
+		show(e, p.told)
 	case session.KindMessageAssistant:
 		if a, err := session.Decode[session.Assistant](e); err == nil && a.Message != nil {
 			for _, c := range a.Message.Calls() {
@@ -106,6 +111,23 @@ func show[T any](e session.Event, print func(T)) {
 	if payload, err := session.Decode[T](e); err == nil {
 		print(payload)
 	}
+}
+
+// told prints what a plugin, the host or a steering person said to the model: why
+// the run goes on.
+func (p *Progress) told(m session.Message) {
+	from := m.From
+	switch {
+	case m.Message == nil:
+		return
+	case m.Source == session.SourceSteer:
+		from = "you"
+	case m.Source == session.SourceHost && from == "":
+		from = "the host"
+	case m.Source != session.SourceHost && m.Source != session.SourcePlugin:
+		return
+	}
+	p.Print(indent + p.Faint("told by "+Head(from, nameHead)+": "+Head(m.Message.Text(), 100)))
 }
 
 // turn is named from the second one on.

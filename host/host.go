@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/llm/openai"
 	"github.com/tureen-host/tureen/host/pluginhost"
 	"github.com/tureen-host/tureen/host/profile"
 	"github.com/tureen-host/tureen/host/session"
@@ -50,6 +52,7 @@ type Host struct {
 	opened   []*pluginhost.Instance
 	strategy agent.Strategy // zero = none
 	budget   compaction.Budget
+	effort   string // of every request of the tree
 	family   *family
 	root     *member
 }
@@ -174,14 +177,17 @@ func (h *Host) newAgent(ctx context.Context, m *member, observer agent.Observer,
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", m.id, err)
 	}
+	if m == h.root {
+		h.effort = cmp.Or(h.Profile.Model.Effort, keptEffort(state.Header, h.model.info))
+	}
 	m.depth, m.workspace = state.Created.Depth, state.Created.Workspace
 	opening := compaction.Session{ID: m.id, Workspace: state.Created.Workspace, Directory: state.Directory, Agent: h.Profile.AgentName,
 		Parent: state.Created.Parent, Depth: state.Created.Depth, Spawn: state.Created.Spawn, Provider: h.model.info.Provider,
 		Model: h.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: h.budget}
-	o := agent.Options{Log: m.log, Family: m, Spending: h.family.spending, State: state, Model: h.model, Info: h.model.info, Effort: h.Profile.Model.Effort, Params: h.Profile.Model.Params,
+	o := agent.Options{Log: m.log, Family: m, Spending: h.family.spending, State: state, Model: h.model, Info: h.model.info, Effort: h.effort, Params: h.Profile.Model.Params,
 		Persona: persona(h.Profile.Prompt), Budget: h.budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
 		Strategy: h.strategy, Observer: observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
-		Secrets: []string{h.Env(h.Profile.Model.APIKeyEnv)}, Asker: asker,
+		Secrets: append(openai.Secrets(h.Profile.Model.BaseURL), h.Env(h.Profile.Model.APIKeyEnv)), Asker: asker,
 		Moved: func(ctx context.Context, directory string) error {
 			opening.Directory = directory
 			return h.announce(ctx, opening)

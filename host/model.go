@@ -9,6 +9,7 @@ import (
 	"github.com/tureen-host/tureen/host/llm/openai"
 	"github.com/tureen-host/tureen/host/llm/scripted"
 	"github.com/tureen-host/tureen/host/profile"
+	"github.com/tureen-host/tureen/host/session"
 )
 
 // model is the profile's model, ready to be asked.
@@ -40,6 +41,16 @@ func newModel(ctx context.Context, c Config) (*model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// keptEffort is the effort that a session's requests to the same model had (L11): it
+// holds where the profile names none. "" is the endpoint's default, which is never
+// kept as a value.
+func keptEffort(last *session.Header, now llm.Info) string {
+	if last == nil || last.Provider != now.Provider || last.Model != now.Name {
+		return ""
+	}
+	return last.Effort
 }
 
 // refused is why the adapter does not take what the profile, or the variable that

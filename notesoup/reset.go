@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 
 	"github.com/tureen-host/tureen/compaction"
@@ -88,7 +89,7 @@ func Reset(in ResetInput) compaction.Proposal {
 	}
 	parts = append(parts, Handoff(in.Trigger, in.Seed))
 	if len(in.Carry) > 0 && in.Window.Note != "" {
-		parts = append(parts, "You left this with empty_brain:\n<self>\n"+in.Window.Note+"\n</self>")
+		parts = append(parts, "You left this with empty_brain:\n<self>\n"+quote(in.Window.Note)+"\n</self>")
 	}
 	if text := carried(in.Carry); text != "" {
 		parts = append(parts, text)
@@ -133,7 +134,7 @@ func carried(said []Said) string {
 		if n := len([]rune(said[i].Text)); room >= min(n, 200) {
 			text := middleOut(said[i].Text, room, said[i].Seq)
 			room -= min(room, n)
-			quotes[i] = fmt.Sprintf("<owner seq=\"%d\">\n%s\n</owner>", said[i].Seq, text)
+			quotes[i] = fmt.Sprintf("<owner seq=\"%d\">\n%s\n</owner>", said[i].Seq, quote(text))
 		}
 	}
 	kept := 0 // what came last has a quarter to itself
@@ -158,6 +159,12 @@ func carried(said []Said) string {
 	}
 	return strings.Join(parts, "\n")
 }
+
+// quoteFences are what stands around quoted words, which those must not be able to write:
+// a note could pass for the owner's words (C125).
+var quoteFences = regexp.MustCompile(`(?i)<(/?\s*(?:self|owner)\b)`)
+
+func quote(text string) string { return quoteFences.ReplaceAllString(text, `<\$1`) }
 
 // middleOut is text cut to n code points, with a word on what is missing.
 func middleOut(text string, n int, seq int64) string {

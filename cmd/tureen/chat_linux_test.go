@@ -211,6 +211,29 @@ func TestChat_QuestionsAreAnsweredInPlace(t *testing.T) {
 	}
 }
 
+// The shipped profile: its policy asks, its plugins' commands answer.
+func TestChat_ShippedPluginsAskAndAnswer(t *testing.T) {
+	t.Parallel()
+	u := talks(t, 64000, batch(1, "shell", object{"description": "clean", "command": "mkdir build; rm -rf build; echo gone > effects.txt"}), scripted.Reply{Text: "Clean."})
+	s := u.chat(t, 100, 40, "-P", "notesoup", "clean up")
+	s.shows("approval · policy")
+	s.shows("rm -rf build")
+	if left, _ := os.ReadFile(u.path("work", "effects.txt")); left != nil {
+		t.Fatal("it ran before it was allowed")
+	}
+	s.types("1")
+	s.sees("• shell mkdir build; rm -rf build", "Clean.")
+	s.ready()
+	for _, command := range []string{"/todo", "/agents", "/schedule", "/plan show", "/skills"} {
+		s.says(command)
+		s.sees("› " + command + "\n\n  ")
+		s.ready()
+	}
+	if n := u.server.Stats().Requests; n != 2 {
+		t.Errorf("%d requests, want two", n)
+	}
+}
+
 // Keys that were meant for the input answer no question.
 func TestChat_TypingApprovesNothing(t *testing.T) {
 	t.Parallel()
@@ -266,12 +289,14 @@ func TestChat_PastesAreNotSent(t *testing.T) {
 	s.shows("three")
 	s.types(ctrlJ, "four", "\x1b[D\x1b[D", "-")
 	s.shows("fo-ur")
+	s.types("\x05", "\x1b[13;2u", "漢é") // End, then Shift-Enter as newer terminals send it
+	s.shows("漢é")
 	if n := u.server.Stats().Requests; n != 0 {
 		t.Fatalf("%d requests", n)
 	}
 	s.types(enter)
 	s.sees("Read.")
-	if !strings.Contains(u.asked(), `one 汤\ntwo é\nthree\nfo-ur`) {
+	if !strings.Contains(u.asked(), `one 汤\ntwo é\nthree\nfo-ur\n漢é`) {
 		t.Errorf("the model read %s", u.asked())
 	}
 	s.ready()

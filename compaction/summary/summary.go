@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/tureen-host/tureen/compaction"
@@ -54,6 +55,9 @@ const (
 	openTag  = "<compacted-summary>"
 	closeTag = "</compacted-summary>"
 )
+
+// fences are what a summary must not be able to write: the tags around it (C125).
+var fences = regexp.MustCompile(`(?i)<(/?\s*compacted-summary)`)
 
 // Strategy is safe for concurrent use; it keeps nothing of a session.
 type Strategy struct{ config Config }
@@ -179,7 +183,7 @@ func frame(answer session.Generated, limit int) (*llm.Message, error) {
 	if text == "" {
 		return nil, ErrEmpty
 	}
-	text = strings.ReplaceAll(text, closeTag, `<\/compacted-summary>`)
+	text = fences.ReplaceAllString(text, `<\$1`)
 	return llm.Text(llm.RoleUser, strings.TrimSpace(preamble)+"\n\n"+openTag+"\n"+text+"\n"+closeTag), nil
 }
 

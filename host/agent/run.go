@@ -121,6 +121,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 		var limit *limitError
 		switch {
 		case errors.Is(err, errWaitCut):
+			a.waitedFor = "" // the next wait is told anew
 			return session.ReasonCancelled, nil, nil
 		case errors.As(err, &limit):
 			return session.ReasonLimit, limit.failure(), nil

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
@@ -43,8 +44,22 @@ func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
 	if p, err = a.relieve(ctx, p, messages); err != nil {
 		return false, err
 	}
+	// what arrived while room was made does not wait for another step
+	if late := a.late(first, items); len(late) > 0 {
+		if injected, err = a.beforeStep(ctx, late); err != nil {
+			return false, err
+		}
+		items, messages = append(items, late...), append(messages, a.admitted(late, injected)...)
+	}
 	// 5 commit
 	return true, a.commitStep(ctx, p, items, messages)
+}
+
+// late picks what the step would claim by now, but for what it has claimed.
+func (a *Agent) late(first bool, claimed []fold.Item) []fold.Item {
+	return slices.DeleteFunc(a.claim(first), func(it fold.Item) bool {
+		return slices.ContainsFunc(claimed, func(c fold.Item) bool { return c.Seq == it.Seq })
+	})
 }
 
 // beforeStep lets hooks have their say. Input that one rejects is taken out of the

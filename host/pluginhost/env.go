@@ -10,7 +10,7 @@ import (
 var passed = []string{"PATH", "LANG", "LC_ALL", "TZ"}
 
 // secretWords mark a variable whose value is nobody else's business.
-var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "_PWD", "_AUTH"}
+var secretWords = []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "_PWD", "_PASS", "_AUTH", "COOKIE", "WEBHOOK"}
 
 // personalToken is PAT as a word of its own, as in GITHUB_PAT.
 var personalToken = regexp.MustCompile(`(?:^|_)PAT(?:_|$)`)
@@ -19,8 +19,9 @@ var personalToken = regexp.MustCompile(`(?:^|_)PAT(?:_|$)`)
 // secret.
 const agentSocket = "SSH_AUTH_SOCK"
 
-// userInfo is a URL with a password in it.
-var userInfo = regexp.MustCompile(`://[^/\s:@]*:[^/\s@]+@`)
+// secretValue is a value with a password in it: a URL's, a token as the user of a web
+// address, a parameter of a URL or a connection string.
+var secretValue = regexp.MustCompile(`(?i)://[^/\s:@]*:[^/\s@]+@|\bhttps?://[^/\s@]+@|(?:^|[?&;\s])[\w-]*(?:password|passwd|pwd|token|secret|key|sig)=[^&;\s]`)
 
 // environment is the exact environment of a plugin: nothing of the host's own
 // but what is listed, a private home and a private place for temporary files,
@@ -48,5 +49,5 @@ func looksSecret(name, value string) bool {
 		return false
 	}
 	holds := func(word string) bool { return strings.Contains(name, word) }
-	return slices.ContainsFunc(secretWords, holds) || personalToken.MatchString(name) || userInfo.MatchString(value)
+	return slices.ContainsFunc(secretWords, holds) || personalToken.MatchString(name) || secretValue.MatchString(value)
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -105,7 +106,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.APIKey = ""
 	c := &Client{
-		cfg: cfg, base: base, quirk: quirk, redact: redactor(key), keyless: key == "",
+		cfg: cfg, base: base, quirk: quirk, redact: redactor(append(secretsOf(base), key)), keyless: key == "",
 		encoder: encoder{quirk: quirk, bound: maxCached}, gate: make(chan struct{}, 1),
 	}
 	// The client is built without the library's constructor, which would send
@@ -159,13 +160,45 @@ func parseBase(text string) (*url.URL, error) {
 	return base, nil
 }
 
-// redactor hides the key in texts. A key of under 8 characters is a placeholder
-// such as "none" and no secret.
-func redactor(key string) func(string) string {
-	if len(key) < 8 {
-		return func(s string) string { return s }
+// redactor hides secrets in texts. One of under 8 characters is a placeholder such
+// as "none" and no secret.
+func redactor(secrets []string) func(string) string {
+	var pairs []string
+	for _, s := range secrets {
+		if len(s) < 8 {
+			continue
+		}
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s), html.EscapeString(s)} {
+			pairs = append(pairs, form, "[key]")
+		}
 	}
-	return func(s string) string { return strings.ReplaceAll(s, key, "[key]") }
+	return strings.NewReplacer(pairs...).Replace
+}
+
+// secretParameter is the name of a parameter whose value is a secret.
+var secretParameter = words(`(?i)key|token|secret|passw|sig|auth|code|credential`)
+
+// Secrets are the values in a base URL that nobody else may see: those of parameters
+// such as key=, and a password. Of a text that is no URL there are none.
+func Secrets(baseURL string) []string {
+	base, err := url.Parse(strings.TrimSpace(baseURL))
+	if err != nil {
+		return nil
+	}
+	return secretsOf(base)
+}
+
+func secretsOf(base *url.URL) []string {
+	var secrets []string
+	if password, ok := base.User.Password(); ok {
+		secrets = append(secrets, password)
+	}
+	for name, values := range base.Query() {
+		if secretParameter.MatchString(name) {
+			secrets = append(secrets, values...)
+		}
+	}
+	return secrets
 }
 
 func from(env string) string {

@@ -26,7 +26,7 @@ import (
 type UI struct {
 	o       options
 	in, out *os.File
-	program atomic.Pointer[tea.Program]
+	saved   atomic.Pointer[term.State] // the terminal's, while Run goes on
 	keys    atomic.Int64
 
 	mu    sync.Mutex
@@ -132,7 +132,10 @@ func (u *UI) Run(ctx context.Context, s Session, f Facts, prompt string) error {
 		profile = colorprofile.Ascii
 	}
 	p := tea.NewProgram(m, tea.WithInput(u.in), tea.WithOutput(u.out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile))
-	u.program.Store(p)
+	if saved, err := term.GetState(u.in.Fd()); err == nil {
+		u.saved.Store(saved)
+		defer u.saved.Store(nil)
+	}
 	stop := context.AfterFunc(ctx, func() { u.push(quitMsg{}) })
 	defer stop()
 	done := make(chan struct{})
@@ -190,10 +193,14 @@ func (u *UI) end(m *model) {
 	}
 }
 
+// reset undoes what bubbletea sets on a terminal: the cursor, pastes, keys.
+const reset = "\x1b[?25h\x1b[?2004l\x1b[>4m\x1b[<u\x1b[?2026l\r\n"
+
 // Restore gives the terminal back, for a process that is about to leave without an
-// end of Run.
+// end of Run. It waits for nothing but the terminal.
 func (u *UI) Restore() {
-	if p := u.program.Load(); p != nil {
-		p.Kill()
+	if saved := u.saved.Load(); saved != nil {
+		_ = term.Restore(u.in.Fd(), saved)
+		_, _ = io.WriteString(u.out, reset)
 	}
 }

@@ -1,10 +1,8 @@
 package chat
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
@@ -31,10 +29,9 @@ func (m *model) event(e session.Event, meter session.Meter) {
 			m.queue = slices.DeleteFunc(m.queue, func(q queued) bool { return slices.Contains(p.Items, q.seq) })
 		})
 	case session.KindTurnStarted:
-		m.turn, m.steps, m.began, m.waiting = true, 0, e.Time, ""
+		m.turn, m.steps, m.began = true, 0, e.Time
 	case session.KindStepStarted:
 		m.steps++
-		m.waiting = ""
 		m.breakOff()
 		clear(m.calls)
 	case session.KindMessageUser:
@@ -159,7 +156,7 @@ func (m *model) turnEnded(p session.TurnEnded, at time.Time) {
 	m.breakOff()
 	began := m.began
 	m.held = ""
-	m.turn, m.compacting, m.waiting, m.tools = false, false, "", nil
+	m.turn, m.compacting, m.tools = false, false, nil
 	switch {
 	case p.Reason == session.ReasonCompleted:
 		if m.steps > 1 && !began.IsZero() {
@@ -179,53 +176,7 @@ func (m *model) turnEnded(p session.TurnEnded, at time.Time) {
 		m.failure(string(p.Reason), session.Failure{Message: "the turn ended"})
 	}
 	m.began = time.Time{}
-}
-
-// failure prints why a turn did not complete; the session goes on.
-func (m *model) failure(reason string, f session.Failure) {
-	code, text := cmp.Or(f.Code, reason), f.Message
-	if !strings.Contains(text, code) {
-		text = code + ": " + text
-	}
-	m.notice(m.o.Style.Red, "✗ ", text)
-	hint := f.Hint
-	if hint == "" && m.o.Hint != nil {
-		hint = m.o.Hint(f.Code)
-	}
-	if hint != "" {
-		m.printStyled(m.o.Style.Yellow, indented("  ", "hint: "+clean(hint), m.textWidth()))
-	}
-}
-
-// refused prints why something that the person asked for did not come about.
-func (m *model) refused(err error) {
-	f := failureOf(err)
-	m.notice(m.o.Style.Red, "✗ ", f.Message)
-	if f.Hint != "" {
-		m.printStyled(m.o.Style.Yellow, indented("  ", "hint: "+clean(f.Hint), m.textWidth()))
-	}
-}
-
-func (m *model) plugin(p session.PluginState) {
-	if p.State == "stopped" || p.State == "started" && p.Generation <= 1 {
-		return
-	}
-	text := fmt.Sprintf("plugin %s %s (generation %d)", p.Plugin, p.State, p.Generation)
-	if p.Detail != "" {
-		text += ": " + p.Detail
-	}
-	m.warn(text, "")
-}
-
-// notice prints a line of the host's; text may be anybody's.
-func (m *model) notice(style func(string) string, prefix, text string) {
-	m.block(blockNotice)
-	m.printStyled(style, indented(prefix, clean(text), m.textWidth()))
-}
-
-func (m *model) warn(message, hint string) {
-	m.notice(m.o.Style.Yellow, "! ", message)
-	if hint != "" {
-		m.printStyled(m.o.Style.Yellow, indented("  ", "hint: "+clean(hint), m.textWidth()))
+	if m.waiting != "" { // still: it is told once
+		m.began = at
 	}
 }

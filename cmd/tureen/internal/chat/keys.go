@@ -155,10 +155,10 @@ func (m *model) interrupt(armed time.Time) tea.Cmd {
 
 func (m *model) cancel() tea.Cmd {
 	s := m.session
-	return func() tea.Msg {
+	return guarded(func() tea.Msg {
 		s.Cancel()
 		return nil
-	}
+	})
 }
 
 // quit leaves once everything is printed. Questions are declined.

@@ -2,14 +2,10 @@ package chat
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -45,7 +41,7 @@ type model struct {
 	steps      int
 	began      time.Time
 	compacting bool
-	waiting    string // what is waited for
+	waiting    string // what is waited for between turns; it is told once and holds until nothing is
 	word       string // the last word of a long proposal
 	held       string // why a request failed, until it is known whether the step goes on
 	stream     stream
@@ -120,7 +116,7 @@ func (m *model) Init() tea.Cmd {
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.take(msg)
 	cmds := []tea.Cmd{cmd, m.drain(), m.next(), m.tick()}
-	if m.quitting && !m.printing && len(m.out) == 0 && len(m.sends) == 0 {
+	if m.quitting && !m.printing && len(m.out) == 0 && (len(m.sends) == 0 || m.err != nil) {
 		cmds = append(cmds, tea.Quit)
 	}
 	return m, tea.Batch(cmds...)
@@ -211,78 +207,4 @@ func (m *model) tick() tea.Cmd {
 	}
 	m.ticking = true
 	return tea.Tick(tickEvery, func(t time.Time) tea.Msg { return tickMsg(t) })
-}
-
-// send queues a message to the session. Messages arrive in the order in which they
-// were sent.
-func (m *model) send(do func(Session) error, text string) { m.sends = append(m.sends, send{do, text}) }
-
-// next sends the first message that waits.
-func (m *model) next() tea.Cmd {
-	if m.sending || len(m.sends) == 0 || m.closing {
-		return nil
-	}
-	m.sending = true
-	do, s := m.sends[0].do, m.session
-	return func() tea.Msg { return sentMsg{do(s)} }
-}
-
-// sent takes how the first message fared. What could not be sent is given back.
-func (m *model) sent(err error) {
-	text := m.sends[0].text
-	m.sends, m.sending = m.sends[1:], false
-	if err == nil || m.quitting {
-		return
-	}
-	m.refused(err)
-	if text != "" && m.edit.empty() {
-		m.edit.set(text)
-	}
-}
-
-// work has the session do something and prints what it says.
-func (m *model) work(do func(Session) (string, error)) tea.Cmd {
-	s := m.session
-	return func() tea.Msg {
-		text, err := do(s)
-		return replyMsg{text: text, err: err}
-	}
-}
-
-func (m *model) replied(r replyMsg) {
-	if r.err != nil {
-		m.refused(r.err)
-		return
-	}
-	m.reply(r.text)
-}
-
-// failureOf puts an error into the form in which failures are shown.
-func failureOf(err error) session.Failure {
-	var own interface{ ChatFailure() session.Failure }
-	if errors.As(err, &own) {
-		return own.ChatFailure()
-	}
-	message, hint := err.Error(), ""
-	if at := strings.LastIndex(message, "; "); at >= 0 && !strings.Contains(message, "\n") {
-		message, hint = message[:at], message[at+2:]
-	}
-	return session.Failure{Message: message, Hint: hint}
-}
-
-// greet prints what the chat is in, and what was said last.
-func (m *model) greet() {
-	style, f := m.o.Style, m.facts
-	window := "window unknown"
-	if f.Window > 0 {
-		window = "window " + render.Amount(f.Window)
-	}
-	m.last = blockReply
-	m.print(style.Bold(fit("tureen chat", m.textWidth())))
-	m.printStyled(style.Faint, wrap(clean(fmt.Sprintf("session %s · profile %s · strategy %s · model %s · %s", f.ID, f.Profile, f.Strategy, f.Model, window)), m.textWidth()))
-	m.recall()
-	for _, q := range f.Open {
-		m.asked[q.ID] = q
-		m.ask(m.lateBox(q))
-	}
 }

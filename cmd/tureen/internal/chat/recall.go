@@ -10,6 +10,23 @@ import (
 // recallRows is how much of the last answer is shown again.
 const recallRows = 12
 
+// greet prints what the chat is in, and what was said last.
+func (m *model) greet() {
+	style, f := m.o.Style, m.facts
+	window := "window unknown"
+	if f.Window > 0 {
+		window = "window " + render.Amount(f.Window)
+	}
+	m.last = blockReply
+	m.print(style.Bold(fit("tureen chat", m.textWidth())))
+	m.printStyled(style.Faint, wrap(clean(fmt.Sprintf("session %s · profile %s · strategy %s · model %s · %s", f.ID, f.Profile, f.Strategy, f.Model, window)), m.textWidth()))
+	m.recall()
+	for _, q := range f.Open {
+		m.asked[q.ID] = q
+		m.ask(m.lateBox(q))
+	}
+}
+
 // recall shows where a session that is resumed stands: the last words of the person
 // and the last answer. What the person said before can be had with Up.
 func (m *model) recall() {

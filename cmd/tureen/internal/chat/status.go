@@ -146,7 +146,7 @@ func (m *model) doing() string {
 		what = "opening the session"
 	case len(m.boxes) > 0:
 		what = "waiting for you"
-	case m.waiting != "":
+	case m.waiting != "" && !m.turn:
 		what = "waiting"
 	case m.compacting:
 		what = "compacting"

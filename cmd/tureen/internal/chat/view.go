@@ -113,10 +113,10 @@ func (m *model) placeholder() string {
 // above is what is under way.
 func (m *model) above() []string {
 	rows := append(m.toolRows(), m.agentRows()...)
-	if m.waiting != "" {
+	if m.waiting != "" && !m.turn {
 		rows = append(rows, m.o.Style.Faint(fit(m.spinner()+" waiting for "+m.waiting, m.textWidth())))
 	}
-	if m.word != "" && m.busy() && len(m.tools) == 0 && m.waiting == "" {
+	if m.word != "" && m.busy() && len(m.tools) == 0 && (m.turn || m.waiting == "") {
 		rows = append(rows, m.o.Style.Faint(fit("  "+m.word, m.textWidth())))
 	}
 	for i, q := range m.queue {

@@ -88,7 +88,7 @@ func (c *chatSession) show(ctx context.Context, resumed bool, prompt string) err
 		c.serve(ctx)
 		err = c.ui.Run(ctx, c, facts, prompt)
 	}
-	c.switching.Lock() // for good
+	c.settle()
 	c.stopServing()
 	unused := err == nil && !resumed && c.unused(ctx)
 	c.close(ctx)

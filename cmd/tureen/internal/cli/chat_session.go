@@ -25,8 +25,8 @@ type chatSession struct {
 	*work
 	ui *chat.UI
 
-	switching sync.Mutex // while the model is changed
-	mu        sync.Mutex // guards what follows; it changes with the model
+	switching sync.RWMutex // held for writing while the model is changed
+	mu        sync.Mutex   // guards what follows; it changes with the model
 	host      *host.Host
 	stop      context.CancelFunc
 	done      chan struct{} // closed when the agent is not served any more
@@ -42,6 +42,8 @@ var errClosed = errors.New("the session is closed")
 
 // use does something with the open session.
 func (c *chatSession) use(do func(*host.Host) error) error {
+	c.switching.RLock()
+	defer c.switching.RUnlock()
 	h := c.current()
 	if h == nil {
 		return errClosed
@@ -83,6 +85,20 @@ func (c *chatSession) stopServing() {
 	stop()
 	select {
 	case <-done:
+	case <-time.After(hurried):
+	}
+}
+
+// settle waits, within bounds, until nothing is done with the session any more, and
+// lets nothing begin.
+func (c *chatSession) settle() {
+	settled := make(chan struct{})
+	go func() {
+		c.switching.Lock()
+		close(settled)
+	}()
+	select {
+	case <-settled:
 	case <-time.After(hurried):
 	}
 }
@@ -152,37 +168,33 @@ func (c *chatSession) Access() session.Access {
 }
 
 func (c *chatSession) Notes(ctx context.Context, address string) (string, error) {
-	h := c.current()
-	if h == nil {
-		return "", errClosed
-	}
 	var out bytes.Buffer
-	quiet := *c.app
-	quiet.out, quiet.quiet = &out, true
-	err := quiet.printNotes(ctx, h.ID(), address)
-	return out.String(), shown(err)
+	err := c.use(func(h *host.Host) error {
+		quiet := *c.app
+		quiet.out, quiet.quiet = &out, true
+		return quiet.printNotes(ctx, h.ID(), address)
+	})
+	return out.String(), err
 }
 
 func (c *chatSession) Export(ctx context.Context, file string) (string, error) {
-	h := c.current()
-	if h == nil {
-		return "", errClosed
-	}
 	file = strings.TrimSpace(file)
-	if file == "" {
-		file = fmt.Sprintf("tureen-%s-%s.md", h.ID(), time.Now().Format("150405"))
-	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return "", shown(usagef("name another file", "%s is there already", plain(file)))
-	}
-	write := exporters["md"]
-	if strings.HasSuffix(file, ".jsonl") {
-		write = exporters["jsonl"]
-	}
-	err := c.withSession(ctx, h.ID(), func(row session.Summary, r session.Reader) error {
-		return c.writeTo(file, func(w io.Writer) error { return write(ctx, w, row, r) })
+	err := c.use(func(h *host.Host) error {
+		if file == "" {
+			file = fmt.Sprintf("tureen-%s-%s.md", h.ID(), time.Now().Format("150405"))
+		}
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+			return usagef("name another file", "%s is there already", plain(file))
+		}
+		write := exporters["md"]
+		if strings.HasSuffix(file, ".jsonl") {
+			write = exporters["jsonl"]
+		}
+		return c.withSession(ctx, h.ID(), func(row session.Summary, r session.Reader) error {
+			return c.writeTo(file, func(w io.Writer) error { return write(ctx, w, row, r) })
+		})
 	})
-	return file, shown(err)
+	return file, err
 }
 
 // SetModel opens the session anew with another model, or, where that cannot be,

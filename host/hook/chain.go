@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -48,27 +49,37 @@ func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (in
 }
 
 // BeforeTool asks until one denies. ask puts a question of a plugin to the person.
-// The call is bound by what all of them allow.
+// The call is bound by what all of them allow. A plugin that fails denies the call,
+// also where its row says "continue": nobody else would have judged it.
 func (c *Chain) BeforeTool(ctx context.Context, at Where, call ToolCall, ask func(plugin string, q session.Question) (session.Answer, error)) (ToolDecision, error) {
 	var all ToolDecision
+	var unasked error // the person could not be asked: not the plugin's failure
 	err := c.each(BeforeTool, func(h Hooks) (bool, error) {
 		d, err := h.BeforeTool(ctx, at, call)
 		if err == nil && d.Ask != nil && d.Deny == "" {
-			d, err = c.decide(ctx, at, call, h, *d.Ask, ask)
+			answer, failed := ask(h.Name(), approval(*d.Ask, call))
+			if unasked = failed; failed != nil {
+				return true, nil
+			}
+			d, err = decided(ctx, at, call, h, answer)
+		}
+		if err != nil && h.OnFailure() == "continue" {
+			c.logger.Warn("hook failed, the call is denied", "plugin", h.Name(), "error", err)
+			d, err = ToolDecision{Deny: fmt.Sprintf("plugin %q has to judge this call and failed, so it was not run; try it once more, and if that does not help go on without it", h.Name())}, nil
 		}
 		all.Deny, all.Confinement = d.Deny, all.Confinement.With(d.Confinement)
 		return d.Deny != "", err
 	})
-	return all, err
+	return all, errors.Join(unasked, err)
 }
 
-// decide asks the person for h, and h once more with the answer.
-func (c *Chain) decide(ctx context.Context, at Where, call ToolCall, h Hooks, q session.Question, ask func(string, session.Question) (session.Answer, error)) (ToolDecision, error) {
+func approval(q session.Question, call ToolCall) session.Question {
 	q.Kind, q.CallID = session.QuestionApproval, call.CallID
-	answer, err := ask(h.Name(), q)
-	if err != nil {
-		return ToolDecision{}, err
-	}
+	return q
+}
+
+// decided asks h once more, with the person's answer.
+func decided(ctx context.Context, at Where, call ToolCall, h Hooks, answer session.Answer) (ToolDecision, error) {
 	call.Answer = &answer
 	d, err := h.BeforeTool(ctx, at, call)
 	if err == nil && d.Ask != nil && d.Deny == "" {

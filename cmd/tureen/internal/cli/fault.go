@@ -160,7 +160,7 @@ func hintOf(code string) string {
 	case code == "BLOCKED":
 		return "tureen plugin list shows which plugins have a say"
 	case code == "PLUGIN_HOOK_FAILED":
-		return `mend the plugin, or write on_failure = "continue" in its row to pass over this`
+		return `mend the plugin, or write on_failure = "continue" in its row to pass over this (calls that it has to judge are denied all the same)`
 	case strings.HasPrefix(code, "PLUGIN_"):
 		return "mend the plugin; tureen plugin inspect PATH starts it alone, and -v shows what it logs"
 	}

@@ -228,6 +228,37 @@ func TestT18_AnotherProcessAnswersAQuestion(t *testing.T) {
 	}
 }
 
+// Of answers that come at the same time one counts, and the others are told so.
+func TestT18_OneOfSeveralAnswersCounts(t *testing.T) {
+	t.Parallel()
+	u := user(t)
+	faultyProfile(butlerName, "[[plugins]]\nuse = \"ask\"\n")(t, u)
+	withModel(scripted.NewScript(askCall(`{"questions":[{"question":"Which way?","options":[{"label":"Left"},{"label":"Right"},{"label":"Back"},{"label":"Up"}]}]}`), scripted.Reply{Text: "Gone."}))(t, u)
+	s := sit(t, u, mine...)
+	s.sees("Enter alone declines > ")
+	exits := make(chan int, 4)
+	for _, way := range []string{"Left", "Right", "Back", "Up"} {
+		go func() {
+			cmd := u.command("answer", "last", "--choose", way)
+			_ = cmd.Run()
+			exits <- cmd.ProcessState.ExitCode()
+		}()
+	}
+	counts := map[int]int{}
+	for range 4 {
+		counts[<-exits]++
+	}
+	if counts[0] != 1 || counts[9] != 3 {
+		t.Errorf("exit codes %v, want one 0 and three 9", counts)
+	}
+	if exit, screen := s.leaves(); exit != 0 || !strings.Contains(screen, "Gone.") {
+		t.Errorf("exit %d:\n%s", exit, screen)
+	}
+	if got := answersOf(t, u); len(got) != 1 {
+		t.Errorf("answered %q", got)
+	}
+}
+
 // In timed mode the run goes on; the answer that comes later is a message to it.
 func TestT18_ALateAnswerIsAMessage(t *testing.T) {
 	t.Parallel()

@@ -90,6 +90,9 @@ func (v *answerVerb) answer(ctx context.Context, words []string) error {
 		if err != nil {
 			return err
 		}
+		if err := s.counted(ctx, id, answer); err != nil {
+			return err
+		}
 		return v.print(v.asJSON, answerDelivery{d, q.ID}, func(w io.Writer) error {
 			_, err := fmt.Fprintf(w, "%s %q: %s\n", q.ID, render.Head(q.Text, 60), d)
 			return err
@@ -170,6 +173,30 @@ func (s *store) question(ctx context.Context, id, name string) (session.Question
 	}
 	return session.Question{}, faultf(exitState, "QUESTION_NOT_FOUND", "tureen session show "+id+" shows what it does; tureen steer and tureen prompt give it your words unasked",
 		"session %s has no open question", id)
+}
+
+// counted tells whether an answer is the one that counts, where the question has one:
+// of several that come at the same time only the first does.
+func (s *store) counted(ctx context.Context, id string, mine session.Answer) error {
+	log, err := s.View(ctx, id)
+	if err != nil {
+		return stateFault(id, err)
+	}
+	defer log.Close()
+	for e, err := range log.Read(ctx, session.Query{Kinds: []session.Kind{session.KindQuestionAnswered}, Reverse: true}) {
+		if err != nil {
+			return stateFault(id, err)
+		}
+		a, err := session.Decode[session.Answer](e)
+		if err != nil || a.ID != mine.ID || a.Outcome == session.OutcomePending {
+			continue
+		}
+		if a.Outcome == mine.Outcome && a.Text == mine.Text && slices.Equal(a.Choices, mine.Choices) {
+			return nil
+		}
+		return faultf(exitState, "ANSWER_TOO_LATE", "tureen session show "+id+" shows which one", "question %s got another answer first; yours does not count", mine.ID)
+	}
+	return nil
 }
 
 // openQuestions lists what nobody has answered yet, oldest first.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/agent"
@@ -30,6 +31,13 @@ func PluginSpecs(p *profile.Profile, self []string) ([]pluginhost.Spec, error) {
 
 func pluginSpecs(c Config) ([]pluginhost.Spec, error) {
 	strategy := profile.Plugin{Use: c.Profile.Compaction.Strategy, Config: c.Profile.Compaction.Config, OnFailure: "end_turn", Key: "compaction.strategy"}
+	for _, name := range c.Profile.PluginTables {
+		if !slices.ContainsFunc(c.Profile.Plugins, func(row profile.Plugin) bool { return row.Use == name }) {
+			p := c.Profile.Problem("plugin."+name, "no row of [[plugins]] uses it")
+			p.Hint = "add the row, or take the table out; tureen plugin list shows the rows"
+			return nil, p
+		}
+	}
 	var specs []pluginhost.Spec
 	for _, row := range c.Profile.Plugins {
 		if row.Use == strategy.Use {

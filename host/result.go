@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -95,6 +96,13 @@ func (t *Tally) Ended(reason session.Reason, failure *session.Failure) {
 	t.r.Status, t.r.Error = string(reason), failure
 }
 
+// Replied makes the answer of a slash command the run's text, where no turn gives one.
+func (t *Tally) Replied(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.r.Text = text
+}
+
 // Event counts one event.
 func (t *Tally) Event(e session.Event) {
 	t.mu.Lock()
@@ -124,7 +132,7 @@ func (t *Tally) Event(e session.Event) {
 		}
 	case session.KindQuestionAsked:
 		if p, err := session.Decode[session.Question](e); err == nil && p.Kind == session.QuestionApproval {
-			t.approvals[p.ID] = headline(p.Text)
+			t.approvals[p.ID] = headline(cmp.Or(p.Detail, p.Text))
 		}
 	case session.KindQuestionAnswered:
 		if p, err := session.Decode[session.Answer](e); err == nil {

@@ -69,6 +69,8 @@ var badProfiles = []badInput{
 		what: `profile "p" has 2 problems:`, do: `mend the profile, .*`},
 	{name: "not TOML", files: map[string]string{"p.toml": "schema = 1\nextends none\n"}, args: mine, exit: 2, code: "PROFILE",
 		what: `\S*p.toml:2:\d+: .*`, do: `.+`},
+	{name: "table of no plugin", args: with("plugin.polcy.approval=never"), exit: 2, code: "PROFILE",
+		what: `-c: plugin.polcy: no row of \[\[plugins\]\] uses it`, do: `add the row, .*`},
 	{name: "policy that may fail open", files: profileText("[[plugins]]\nuse = \"policy\"\non_failure = \"continue\"\n"), args: mine, exit: 2, code: "PROFILE",
 		what: `\S*p.toml:5:1: plugins\[0\].on_failure: "continue" would let every call run once the policy fails`, do: `leave it out, .*`},
 	{name: "unknown strategy", args: with("compaction.strategy=sumary"), exit: 2, code: "PROFILE",

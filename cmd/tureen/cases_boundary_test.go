@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,84 +13,6 @@ import (
 	"github.com/tureen-host/tureen/host/llm/scripted"
 	"github.com/tureen-host/tureen/host/session"
 )
-
-// keeper is a model that works a plan off; how it condenses is its own affair.
-type keeper struct {
-	*plan
-	condense func(req llm.Request) string
-}
-
-func (k keeper) Reply(req llm.Request) scripted.Reply {
-	if last := req.Messages[len(req.Messages)-1]; strings.HasPrefix(last.Text(), summaryAsk()) {
-		return scripted.Reply{Text: k.condense(req)}
-	}
-	return k.plan.Reply(req)
-}
-
-// quotes condenses as a good model does: it keeps the person's own words.
-func quotes(task string) func(llm.Request) string {
-	return func(req llm.Request) string {
-		return "## Primary Request and Intent\n" + strings.Join(holding(req, task), "\n")
-	}
-}
-
-// boxed is a crew whose profile has these rows too, and a model that is overheard.
-func boxed(t *testing.T, agent scripted.Agent, rows string, flags ...string) (*crew, *overheard) {
-	t.Helper()
-	p := planned(t, user(t), nil)
-	p.plan = nil
-	write(t, p.path("work", "case.toml"), crashProfile+rows)
-	o := &overheard{Agent: agent}
-	var err error
-	if p.server, err = scripted.Serve(t.Context(), scripted.Options{Model: "scripted", ContextWindow: 32000, MaxOutputTokens: 2000, Agent: o}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.server.Close() })
-	p.env = append(p.env, "OPENAI_BASE_URL="+p.server.BaseURL())
-	p.flags = append([]string{"-P", "case.toml"}, flags...)
-	return p, o
-}
-
-// much is a step whose results, with those of half before it, cross the line.
-func much(n int, calls ...any) scripted.Reply {
-	return batch(n, append(calls, "read", reads("big1.md"))...)
-}
-
-func half(n int, calls ...any) scripted.Reply {
-	return batch(n, append(calls, "read", reads("big2.md"))...)
-}
-
-// find returns the events of a kind that fit.
-func find[T any](t *testing.T, events []session.Event, kind session.Kind, fits func(T) bool) (found []session.Event) {
-	t.Helper()
-	for _, e := range events {
-		if e.Kind != kind {
-			continue
-		}
-		p, err := session.Decode[T](e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if fits(p) {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-func says(text string) func(session.Message) bool {
-	return func(m session.Message) bool { return strings.Contains(m.Message.Text(), text) }
-}
-
-// compacted is the end of the only compaction.
-func compacted(t *testing.T, events []session.Event) session.Event {
-	t.Helper()
-	ended := find(t, events, session.KindCompactionEnded, func(session.CompactionEnded) bool { return true })
-	if len(ended) != 1 {
-		t.Fatalf("%d compactions, want one: %s", len(ended), kindsOf(events))
-	}
-	return ended[0]
-}
 
 // One prompt, six steps, a reset after the third: the work goes on by itself to one
 // answer, and nobody is made to have said anything.
@@ -164,47 +85,6 @@ func TestK4_C031_ARequestAfterAResetHasTheTask(t *testing.T) {
 				t.Errorf("%v, %d requests were refused: %s", err, p.server.Stats().Refused, roles(next))
 			}
 		})
-	}
-}
-
-func roles(req llm.Request) string {
-	var b strings.Builder
-	for _, m := range req.Messages {
-		fmt.Fprintf(&b, "\n%s: %.120q", m.Role, m.Text())
-	}
-	return b.String()
-}
-
-// gate holds the answer to a request for a summary until it is opened.
-type gate struct{ asked, open chan struct{} }
-
-func newGate(t *testing.T) gate {
-	g := gate{make(chan struct{}, 8), make(chan struct{})}
-	t.Cleanup(g.release)
-	return g
-}
-
-func (g gate) condense(llm.Request) string {
-	g.asked <- struct{}{}
-	<-g.open
-	return "The files are read; carry on."
-}
-
-func (g gate) release() {
-	select {
-	case <-g.open:
-	default:
-		close(g.open)
-	}
-}
-
-// reached waits until a summary is asked for.
-func (g gate) reached(t *testing.T) {
-	t.Helper()
-	select {
-	case <-g.asked:
-	case <-time.After(time.Minute):
-		t.Fatal("no summary was asked for")
 	}
 }
 
@@ -296,16 +176,4 @@ func TestB1_C097_AJobThatEndsDuringAResetIsToldOfOnce(t *testing.T) {
 			}
 		})
 	}
-}
-
-func answering(text string) func(session.Assistant) bool {
-	return func(a session.Assistant) bool { return a.Message.Text() == text }
-}
-
-func kindsOf(events []session.Event) string {
-	var b strings.Builder
-	for _, e := range events {
-		fmt.Fprintf(&b, "\n%d %d.%d %s %.300s", e.Seq, e.Turn, e.Step, e.Kind, e.Data)
-	}
-	return b.String()
 }

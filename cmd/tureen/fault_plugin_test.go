@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -104,6 +105,8 @@ func (f *faultyPlugin) Call(_ context.Context, _ tool.Call, _ func(string)) (too
 			fmt.Fprintln(os.Stdout, "flood", i)
 			fmt.Fprintln(os.Stderr, "flood", i)
 		}
+	case "dumps":
+		return tool.Result{Text: "dumped:\n" + strings.Join(os.Environ(), "\n")}, nil
 	case "deaf":
 		signal.Ignore(syscall.SIGTERM)
 		_ = os.WriteFile(filepath.Join(f.workspace, "begun"), nil, 0o600)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/llm/scripted"
+	"github.com/tureen-host/tureen/host/session"
 )
 
 // A goal is worked at over three kills of the host. After each it rests until the
@@ -101,8 +102,12 @@ func TestP3_ARoundThatWaitsIsNotResumed(t *testing.T) {
 func TestP4_C137_AGoalWithoutProgressStops(t *testing.T) {
 	t.Parallel()
 	p := planning(t, always{Text: "I am working on it and will be done soon."})
-	if k := p.crash(t, "", p.run()...); k.exit != 0 {
-		t.Fatalf("ended with %d: %s", k.exit, &k.stderr)
+	r := p.ends(t, 3, "UNFINISHED")
+	if want := `goal g1 "Make all tests pass" is blocked after round 3: no tool call in 3 rounds; /goal resume goes on`; r.Error == nil || r.Error.Message != want {
+		t.Errorf("the run says %+v, want %s", r.Error, want)
+	}
+	if n := p.warned(t, "UNFINISHED"); n != 1 {
+		t.Errorf("%d warnings, want 1", n)
 	}
 	if g, n := p.goal(t), p.server.Stats().Requests; n != 3 || g.Phase != "blocked" || g.Reason != "no-progress" {
 		t.Errorf("%d requests, the goal is %+v", n, g)
@@ -122,6 +127,53 @@ func TestP4_C137_BlankAnswersFailTheGoal(t *testing.T) {
 	}
 }
 
+// One answer that is cut off and one turn that a guard ends are not the end of a goal.
+func TestP4_AGoalOutlivesATurnCutShort(t *testing.T) {
+	t.Parallel()
+	same := func(n int) scripted.Reply { return batch(n, "read", reads("missing.md")) }
+	p := planning(t, &plan{replies: []scripted.Reply{
+		{Text: "This answer is", Finish: "length"},
+		same(2), same(3), same(4), // stop_at
+		batch(5, "shell", effect("c5-0"), "update_goal", object{"action": "complete", "evidence": "effects.txt has c5-0"}), {Text: "All done."},
+	}}, "-P", "cut.toml")
+	if err := os.WriteFile(p.path("work", "cut.toml"), []byte(crashProfile+planningRow+"[[plugins]]\nuse = \"guards\"\n[plugins.config]\nstop_at = 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.ends(t, 0, ""); r.Text != "All done." || r.Turns != 3 || p.left() != 0 {
+		t.Errorf("%q after %d turns, %d replies left", r.Text, r.Turns, p.left())
+	}
+	if n := p.warned(t, "UNFINISHED"); n != 0 {
+		t.Errorf("the goal is complete, and %d warnings say otherwise", n)
+	}
+	if g := p.goal(t); g.Phase != "complete" || g.RoundsStarted != 3 {
+		t.Errorf("the goal is %+v", g)
+	}
+}
+
+// Answers that are cut off again and again end the goal, and the run as they would.
+func TestP4_C137_CutOffAnswersStopTheGoal(t *testing.T) {
+	t.Parallel()
+	p := planning(t, always{Text: "This answer is", Finish: "length"})
+	p.ends(t, 10, "MAX_TOKENS")
+	if g, n := p.goal(t), p.server.Stats().Requests; n != 3 || g.Phase != "blocked" || g.Detail != "a cut-off answer in 3 rounds" {
+		t.Errorf("%d requests, the goal is %+v", n, g)
+	}
+	if n := p.warned(t, "UNFINISHED"); n != 1 {
+		t.Errorf("%d warnings, want 1", n)
+	}
+}
+
+// warned counts the warnings with a code.
+func (p *crew) warned(t *testing.T, code string) (n int) {
+	t.Helper()
+	for _, e := range p.log(t) {
+		if w, err := session.Decode[session.Warning](e); err == nil && e.Kind == session.KindWarning && w.Code == code {
+			n++
+		}
+	}
+	return n
+}
+
 // C137: the agent has a way to say that it is blocked.
 func TestP5_C137_ABlockedGoalSaysWhy(t *testing.T) {
 	t.Parallel()
@@ -131,7 +183,7 @@ func TestP5_C137_ABlockedGoalSaysWhy(t *testing.T) {
 		batch(2, "shell", effect("c2-0")), {Text: "Still offline."},
 		batch(3, "update_goal", blocked), {Text: "I need the device switched on."},
 	}})
-	if k := p.crash(t, "", p.run()...); k.exit != 0 || p.left() != 0 {
+	if k := p.crash(t, "", p.run()...); k.exit != 3 || p.left() != 0 {
 		t.Fatalf("ended with %d, %d replies left: %s", k.exit, p.left(), &k.stderr)
 	}
 	if g := p.goal(t); g.Phase != "blocked" || g.Detail != "device offline" || g.RoundsStarted != 3 {

@@ -28,7 +28,7 @@ func TestA1_G1_G3_P1_T9_T18_S3_S8_L16_HabitsAreStoppedOrHelped(t *testing.T) {
 		{"ask", 0, "", 1, 2, map[session.Kind]int{session.KindQuestionAsked: 1, session.KindQuestionAnswered: 1}, "nobody can be asked"},
 		{"approve", 5, "APPROVAL_UNAVAILABLE", 1, 2, map[session.Kind]int{session.KindQuestionAsked: 1, session.KindToolStarted: 0}, "nobody can be asked"},
 		{"slow", 0, "", 2, 4, map[session.Kind]int{session.KindToolStarted: 2}, "all is built"},
-		{"forget", 0, "", 1, 5, map[session.Kind]int{session.KindToolResult: 2}, "Measured and reported."},
+		{"forget", 0, "", 1, 4, map[session.Kind]int{session.KindToolResult: 2}, "Measured and reported."},
 		{"spawn", 0, "", 0, 0, map[session.Kind]int{session.KindChildSpawned: 2, session.KindChildSettled: 2}, "Both subagents have answered"},
 		{"remind", 0, "", 2, 3, map[session.Kind]int{session.KindTurnStarted: 2}, "reminded of the tea"},
 	} {

@@ -121,6 +121,57 @@ func TestC097_TheHostDiesWhileAJobRuns(t *testing.T) {
 	}
 }
 
+// TestC097_TheFirstStepAfterAKillHearsOfTheJob: the model does not act before it knows.
+func TestC097_TheFirstStepAfterAKillHearsOfTheJob(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "echo $$ > pid; sleep 1000 &", "until [ -s pid ]; do sleep 0.02; done; touch begun; sleep 1000", "!I see.")
+	k := u.start(t, "", "run", "-P", "none", "-q", "build it")
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(u.path("work", "begun")); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the job did not begin")
+		}
+	}
+	if err := k.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	k.wait(t)
+	u.ok(t, "resume", "last", "-q", "go on")
+	events, _, err := u.events(u.lastSession())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := ""
+	for _, e := range events {
+		if m, err := session.Decode[session.Message](e); err == nil && e.Kind == session.KindMessageUser && m.Message.Text() == "go on" {
+			first = fmt.Sprintf("%d.%d ", e.Turn, e.Step)
+		}
+	}
+	u.noticedOnce(t, first+"The host or the plugin stopped while background job job-1 (Do a part) ran")
+}
+
+// TestT9_ARunEndsAlthoughAJobDoesNot: once the model was told, in vain. The next run is
+// told what became of the job.
+func TestT9_ARunEndsAlthoughAJobDoesNot(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "echo $$ > pid; exec sleep 1000 &", "!I wait.", "!Done.", "!I see.")
+	u.ok(t, "run", "-P", "none", "-c", `plugins=[{use="shell",config={wait="500ms"}}]`, "-q", "serve it")
+	u.noticedOnce(t, "2.1 1 background job still runs and keeps this run open: job-1 (Do a part).")
+	pid, err := os.ReadFile(u.path("work", "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); err == nil {
+		t.Errorf("the job goes on as process %s", pid)
+	}
+	u.ok(t, "resume", "last", "-q", "go on")
+	if got := u.noticed(t); len(got) != 2 || !strings.HasPrefix(got[1], "3.1 Background job job-1 (Do a part) still ran when the session was closed") {
+		t.Errorf("noticed %q", got)
+	}
+}
+
 // TestT17_TheProgramConfinesACommand: the program itself is what puts a file policy
 // into force, wherever it is installed.
 func TestT17_TheProgramConfinesACommand(t *testing.T) {

@@ -104,7 +104,9 @@ type Agent struct {
 	waitedFor string        // what the person was last told of
 	signal    chan struct{} // something was queued or asked
 	asking    questions
-	turning   turning // how to end the step under way
+	// What stopped without being reached, as of the last time that nothing was owed.
+	unfinished string
+	turning    turning // how to end the step under way
 }
 
 // Open takes over a session: it closes what a crash left open and opens the

@@ -17,7 +17,8 @@ const askIdleEvery = 500 * time.Millisecond
 
 // Run takes turns until nothing is owed, nothing is waited for and nothing came
 // meanwhile (L16), and tells how the last one ended. The reason is "" where there
-// was nothing to do. A cancelled ctx ends the step; the inbox is kept.
+// was nothing to do; a failure beside ReasonCompleted says what was begun and has
+// stopped short. A cancelled ctx ends the step; the inbox is kept.
 func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, error) {
 	var reason session.Reason
 	var failure *session.Failure
@@ -107,9 +108,13 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 			if reason, failure, err = a.turn(ctx); err != nil {
 				return session.ReasonError, failure, err
 			}
-			if reason != session.ReasonCompleted {
+			if reason == session.ReasonCompleted {
+				continue
+			}
+			if !cutShort(reason) || !a.Hooks.Declared(hook.Idle) {
 				return reason, failure, nil
 			}
+			break // a plugin may have another turn follow
 		}
 		if _, err := a.compactAsked(ctx, 0); err != nil {
 			if ctx.Err() != nil {
@@ -117,7 +122,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 			}
 			return session.ReasonError, failureOf(err), err
 		}
-		more, err := a.idle(ctx)
+		more, err := a.idle(ctx, cutShort(reason))
 		var limit *limitError
 		switch {
 		case errors.Is(err, errWaitCut):
@@ -130,6 +135,9 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 			return session.ReasonError, failureOf(err), err
 		}
 		if !more {
+			if reason == session.ReasonCompleted && a.unfinished != "" {
+				failure = &session.Failure{Code: CodeUnfinished, Message: a.unfinished}
+			}
 			return reason, failure, nil
 		}
 	}
@@ -137,39 +145,63 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 
 // idle asks what is still going on, and waits for it; more tells whether to look at
 // the inbox again (L16). What hooks want to begin the next turn with is queued once
-// nothing is waited for (P4).
-func (a *Agent) idle(ctx context.Context) (more bool, err error) {
-	var waits []string
-	var followUps []hook.Message
+// nothing is waited for (P4). Where the last turn was cut short the run ends, unless
+// a hook wants another turn.
+func (a *Agent) idle(ctx context.Context, short bool) (more bool, err error) {
+	var idle hook.Idleness
 	waited := a.waitedFor != "" || a.childrenRunning() != ""
 	if a.Hooks.Declared(hook.Idle) {
 		if err := a.rec.flush(ctx); err != nil {
 			return false, err
 		}
-		if waits, followUps, err = a.Hooks.Idle(ctx, a.where()); err != nil {
+		if idle, err = a.Hooks.Idle(ctx, a.where()); err != nil {
 			a.Logger.Warn("idle hook failed", "error", err)
 		}
 	}
 	if n := a.childrenRunning(); n != "" {
-		waits, followUps = append(waits, n), nil
+		idle.Waits = append(idle.Waits, n)
 	}
 	switch {
+	case short && (len(idle.FollowUps) == 0 || ctx.Err() != nil):
+		a.waitedFor = ""
+		return false, errors.Join(a.leftUndone(strings.Join(idle.Unfinished, "; ")), a.rec.flush(ctx))
 	case a.owed():
 		return true, nil
-	case ctx.Err() != nil && (waited || len(waits) > 0):
+	case ctx.Err() != nil && (waited || len(idle.Waits) > 0):
 		return false, errWaitCut
 	case ctx.Err() != nil:
 		return false, nil
-	case len(waits) > 0:
-		return a.wait(ctx, strings.Join(waits, ", "))
+	case len(idle.Waits) > 0:
+		return a.wait(ctx, strings.Join(idle.Waits, ", "))
 	}
 	a.waitedFor = ""
-	for _, m := range followUps {
+	if err := a.leftUndone(strings.Join(idle.Unfinished, "; ")); err != nil {
+		return false, err
+	}
+	for _, m := range idle.FollowUps {
 		if err := a.hear(session.NextTurn, m); err != nil {
 			return false, err
 		}
 	}
 	return a.owed(), a.rec.flush(ctx)
+}
+
+// cutShort tells of a turn that ended early and leaves the way open to another.
+func cutShort(reason session.Reason) bool {
+	return reason == session.ReasonMaxTokens || reason == session.ReasonBlocked
+}
+
+// CodeUnfinished is how a run ends that stopped short of what was begun in it.
+const CodeUnfinished = "UNFINISHED"
+
+// leftUndone keeps what has stopped without being reached, "" for nothing, and says
+// it once.
+func (a *Agent) leftUndone(what string) error {
+	said := a.unfinished
+	if a.unfinished = what; what == "" || what == said {
+		return nil
+	}
+	return a.rec.stage(session.New(session.KindWarning, session.Warning{Code: CodeUnfinished, Message: what}))
 }
 
 // wait lets a while pass, and is over with a *limitError once the time limit is

@@ -3,6 +3,8 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -13,12 +15,18 @@ const hidden = "[secret removed]"
 // dumps an environment must not carry a key into the log (M25).
 type secrets []string
 
-// newSecrets drops values that are too short to be a key.
+// newSecrets drops values that are too short to be a key, and adds how a URL has
+// the others.
 func newSecrets(values []string) secrets {
 	var s secrets
 	for _, v := range values {
-		if len(v) >= 8 {
-			s = append(s, v)
+		if len(v) < 8 {
+			continue
+		}
+		for _, form := range []string{v, url.QueryEscape(v), url.PathEscape(v)} {
+			if !slices.Contains(s, form) {
+				s = append(s, form)
+			}
 		}
 	}
 	return s

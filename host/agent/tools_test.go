@@ -138,16 +138,28 @@ func sameViolations(a, b string) bool {
 	return true
 }
 
-func TestT6_AToolHasItsOwnDeadline(t *testing.T) {
+// A tool is cut off by the host with the text of T6 at the time that it declares,
+// and at the default where it declares none.
+func TestG2_T6_AToolHasItsOwnDeadline(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, calls(`a hang {}`), says("done"))
+	s := newSetup(t, calls(`a hang {}`, `b plain {}`), says("done"))
+	var left time.Duration
 	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "hang", Timeout: time.Millisecond}, func(ctx context.Context, _ tool.Call) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
+	}).add(tool.Spec{Name: "plain"}, func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+		if until, ok := ctx.Deadline(); ok {
+			left = time.Until(until)
+		}
+		return tool.Result{Text: "in time"}, nil
 	})}
 	s.completed("go")
-	if got := s.last(1); got != "tool: Error: tool call timed out after 1ms" {
+	shown := s.shown(1)
+	if got := shown[len(shown)-2:]; got[0] != "tool: Error: tool call timed out after 1ms" || got[1] != "tool: in time" {
 		t.Errorf("the model saw %q", got)
+	}
+	if left <= 90*time.Second || left > 2*time.Minute {
+		t.Errorf("without a timeout of its own a tool has %s", left)
 	}
 }
 

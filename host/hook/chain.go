@@ -135,22 +135,30 @@ func (c *Chain) TurnEnded(ctx context.Context, at Where, ended session.TurnEnded
 	return c.each(TurnEnded, func(h Hooks) (bool, error) { return false, h.TurnEnded(ctx, at, ended) })
 }
 
-// Idle collects what is waited for and, where that is nothing, the follow-ups.
-func (c *Chain) Idle(ctx context.Context, at Where) (waits []string, followUps []Message, err error) {
-	err = c.each(Idle, func(h Hooks) (bool, error) {
+// Idleness is what all plugins say of a session with nothing owed.
+type Idleness struct {
+	Waits      []string
+	FollowUps  []Message // they count only while nobody waits
+	Unfinished []string
+}
+
+// Idle asks everybody.
+func (c *Chain) Idle(ctx context.Context, at Where) (Idleness, error) {
+	var all Idleness
+	err := c.each(Idle, func(h Hooks) (bool, error) {
 		d, err := h.Idle(ctx, at)
 		if d.Wait != "" {
-			waits = append(waits, d.Wait)
+			all.Waits = append(all.Waits, d.Wait)
 		}
 		if d.FollowUp != "" {
-			followUps = append(followUps, Message{h.Name(), d.FollowUp})
+			all.FollowUps = append(all.FollowUps, Message{h.Name(), d.FollowUp})
+		}
+		if d.Unfinished != "" {
+			all.Unfinished = append(all.Unfinished, d.Unfinished)
 		}
 		return false, err
 	})
-	if len(waits) > 0 {
-		followUps = nil
-	}
-	return waits, followUps, err
+	return all, err
 }
 
 // FailedError is a plugin's failure at a point; it ends the turn (L15).

@@ -100,9 +100,12 @@ type FailedDecision struct{ Retry bool }
 // IdleDecision answers Idle. Wait, where not empty, says what is still going on
 // (L16): the run does not end, and Idle is asked again soon. FollowUp, where not
 // empty, is a message that opens the next turn; it counts only while nobody waits.
+// Unfinished, where not empty, names what was begun in this run and has stopped
+// without being reached: a run that ends so does not end well.
 type IdleDecision struct {
-	Wait     string
-	FollowUp string
+	Wait       string
+	FollowUp   string
+	Unfinished string
 }
 
 // Hooks is one plugin's say. Points tells which methods the plugin declared;

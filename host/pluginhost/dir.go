@@ -4,165 +4,226 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 )
 
 const (
 	rootPrefix = "tureen-host-"
-	lockName   = "lock"
-	// socketLimit is what the kernel takes as a socket's path, without its NUL.
-	socketLimit = 103 // macOS; Linux takes 107
-	// socketTail is the longest path that stands below a generation's directory:
-	// go-plugin's "plugin-dir" and "plugin" with ten digits each.
-	socketTail = len("/plugin-dir1234567890/plugin1234567890")
-	// genLen is the longest name of a generation's directory.
-	genLen = len("/1234.123456")
 	// rootAttempts is how often a new directory may be swept away.
 	rootAttempts = 10
 )
 
-// rootDir is the host's private directory; it holds one directory per process.
-// Its lock tells other hosts that it is in use.
+// rootDir is the host's private directory; it holds one directory per process. A
+// command of the same user may be able to rename it and to put something else in its
+// place, so what is made and removed in it goes through the held directory, never
+// through its path. Its lock tells other hosts that it is in use.
 type rootDir struct {
-	path string
-	lock *flock.Flock
-}
-
-// RuntimeDir finds the directory in which a Supervisor with that environment would
-// put its sockets, and leaves nothing there.
-func RuntimeDir(env []string) (string, error) {
-	root, err := newRoot(socketBases(env))
-	if err != nil {
-		return "", err
-	}
-	return filepath.Dir(root.path), root.remove()
-}
-
-func socketBases(env []string) []string {
-	return []string{lookup(env, "XDG_RUNTIME_DIR"), lookup(env, "TMPDIR"), "/tmp"}
-}
-
-// newRoot makes the directory in the first base where sockets fit, and removes
-// what hosts that died have left there.
-func newRoot(bases []string) (*rootDir, error) {
-	var problems []error
-	for _, base := range bases {
-		if base == "" {
-			continue
-		}
-		if longest := len(base) + len("/"+rootPrefix) + 10 + genLen + socketTail; longest > socketLimit {
-			problems = append(problems, fmt.Errorf("%s is %d bytes too long for the path of a socket", base, longest-socketLimit))
-			continue
-		}
-		sweep(base)
-		root, err := makeRoot(base)
-		if err == nil {
-			return root, nil
-		}
-		problems = append(problems, err)
-	}
-	return nil, fmt.Errorf("no directory for the plugins' sockets: set XDG_RUNTIME_DIR or TMPDIR to a short, writable one: %w", errors.Join(problems...))
+	path string   // for those who can only be given a path; see check
+	base *os.Root // where it was made
+	name string   // in base
+	root *os.Root
+	lock *os.File // the directory once more
+	made []string // directories above it that are ours to remove, the innermost first
 }
 
 // makeRoot makes a directory and locks it. Another host's sweep may lock and remove
 // it between the two: then it makes another.
 func makeRoot(base string) (*rootDir, error) {
 	for range rootAttempts {
-		path, err := os.MkdirTemp(base, rootPrefix) // 0700
+		parent, err := os.OpenRoot(base)
 		if err != nil {
 			return nil, err
 		}
-		root, err := lockRoot(path)
-		if root != nil {
-			return root, nil
+		name := rootPrefix + strconv.FormatUint(uint64(rand.Uint32()), 10)
+		if err := parent.Mkdir(name, 0o700); err != nil {
+			_ = parent.Close()
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return nil, err
 		}
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s cannot be locked: %w", path, err), os.RemoveAll(path))
+		r, err := hold(parent, name)
+		if err == nil {
+			r.path = filepath.Join(base, name)
+			return r, nil
 		}
+		if _, gone := parent.Lstat(name); gone == nil && !errors.Is(err, errInUse) {
+			err = errors.Join(fmt.Errorf("%s cannot be locked: %w", filepath.Join(base, name), err), parent.Remove(name), parent.Close())
+			return nil, err
+		}
+		_ = parent.Close()
 	}
 	return nil, fmt.Errorf("%s: %d times another process removed a directory that was just made", base, rootAttempts)
 }
 
-// lockRoot takes the lock of a new directory; nil where a sweep was faster. The
-// lock counts only while its file is the one that has the name.
-func lockRoot(path string) (*rootDir, error) {
-	lock := flock.New(filepath.Join(path, lockName))
-	ok, err := lock.TryLock()
-	if err == nil && ok {
-		mine, err1 := lock.Stat()
-		named, err2 := os.Stat(lock.Path())
-		if err1 == nil && err2 == nil && os.SameFile(mine, named) {
-			return &rootDir{path: path, lock: lock}, nil
+var (
+	errInUse  = errors.New("another process has locked it")
+	errNotOne = errors.New("it is no private directory of ours")
+)
+
+// hold opens and locks a directory that has that name in base. A symlink is none: what
+// was opened has to be what the name says, ours, and nobody else's to enter. On an
+// error base stays open and the caller's.
+func hold(base *os.Root, name string) (*rootDir, error) {
+	root, err := base.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	r := &rootDir{base: base, name: name, root: root}
+	if r.lock, err = root.Open("."); err == nil {
+		err = r.take()
+	}
+	if err != nil {
+		r.letGo()
+		return nil, err
+	}
+	return r, nil
+}
+
+// take locks the directory. The lock counts only while the name leads to it.
+func (r *rootDir) take() error {
+	info, err := r.lock.Stat()
+	if err != nil {
+		return err
+	}
+	if !ownedByUs(info) || info.Mode().Perm()&0o077 != 0 {
+		return errNotOne
+	}
+	if err := unix.Flock(int(r.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return errInUse
 		}
+		return err
 	}
-	_ = lock.Close()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	if named, err := r.base.Lstat(r.name); err != nil || !os.SameFile(named, info) {
+		return errNotOne
 	}
-	return nil, err
+	return nil
+}
+
+func (r *rootDir) letGo() {
+	_ = r.root.Close()
+	if r.lock != nil {
+		_ = r.lock.Close()
+	}
 }
 
 // generation makes the private directory of one process.
 func (r *rootDir) generation(instance, number int) (string, error) {
-	path := filepath.Join(r.path, strconv.Itoa(instance)+"."+strconv.Itoa(number))
-	for _, dir := range []string{path, filepath.Join(path, "home"), filepath.Join(path, "tmp")} {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return "", err
+	name := strconv.Itoa(instance) + "." + strconv.Itoa(number)
+	path := filepath.Join(r.path, name)
+	for _, dir := range []string{name, filepath.Join(name, "home"), filepath.Join(name, "tmp")} {
+		if err := r.root.Mkdir(dir, 0o700); err != nil {
+			return "", orClosed(err)
 		}
+	}
+	if err := r.check(path); err != nil {
+		return "", errors.Join(err, r.root.RemoveAll(name))
 	}
 	return path, nil
 }
 
-func (r *rootDir) remove() error {
-	return errors.Join(removeRoot(r.path), r.lock.Close())
-}
-
-// removeRoot removes a directory, its lock last: what a kill leaves of it can
-// still be swept.
-func removeRoot(path string) error {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	problems := []error{err}
-	for _, e := range entries {
-		if e.Name() != lockName {
-			problems = append(problems, os.RemoveAll(filepath.Join(path, e.Name())))
-		}
-	}
-	if err := errors.Join(problems...); err != nil {
+// check fails where a path below the directory leads to anything but what the held
+// directory has there.
+func (r *rootDir) check(path string) error {
+	inside, err := filepath.Rel(r.path, path)
+	if err != nil {
 		return err
 	}
-	return os.RemoveAll(path)
+	held, err := r.root.Lstat(inside)
+	if errors.Is(err, os.ErrClosed) {
+		return errClosed
+	}
+	named, err2 := os.Lstat(path)
+	if err != nil || err2 != nil || !os.SameFile(held, named) {
+		return r.moved()
+	}
+	return nil
+}
+
+func (r *rootDir) moved() error {
+	return fmt.Errorf("%s: the plugins' private directory was moved or replaced while the run went on; look at what its commands did, then start again", r.path)
+}
+
+// drop removes the directory of one process, wherever the directory that it lies in is
+// by now.
+func (r *rootDir) drop(path string) error {
+	err := r.root.RemoveAll(filepath.Base(path))
+	if errors.Is(err, os.ErrClosed) { // removed as a whole
+		return nil
+	}
+	return err
+}
+
+// remove empties the directory, and removes its name where that still leads to it. What
+// somebody put in its place is not touched.
+func (r *rootDir) remove() error {
+	info, err := r.lock.Stat()
+	if err == nil {
+		err = empty(r.root)
+	}
+	if err == nil {
+		switch named, gone := r.base.Lstat(r.name); {
+		case gone == nil && os.SameFile(named, info):
+			err = r.base.Remove(r.name)
+		case gone == nil || !errors.Is(gone, fs.ErrNotExist):
+			err = r.moved()
+		}
+	}
+	r.letGo()
+	_ = r.base.Close()
+	for _, dir := range r.made {
+		_ = os.Remove(dir) // only where it is empty
+	}
+	return err
+}
+
+func empty(root *os.Root) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
+	problems := []error{err}
+	for _, e := range entries {
+		problems = append(problems, root.RemoveAll(e.Name()))
+	}
+	return errors.Join(problems...)
 }
 
 // sweep removes the directories of hosts that are gone: ours by owner, and with
 // a lock that nobody holds. What cannot be removed stays for the next host.
 func sweep(base string) {
-	entries, err := os.ReadDir(base)
+	parent, err := os.OpenRoot(base)
+	if err != nil {
+		return
+	}
+	defer parent.Close()
+	entries, err := fs.ReadDir(parent.FS(), ".")
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		path := filepath.Join(base, e.Name())
-		info, err := e.Info()
-		if err != nil || !strings.HasPrefix(e.Name(), rootPrefix) || !info.IsDir() || !ownedByUs(info) {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), rootPrefix) {
 			continue
 		}
-		lockPath := filepath.Join(path, lockName)
-		if _, err := os.Lstat(lockPath); err != nil {
-			_ = os.Remove(path) // only where it is empty: its maker, if it lives, makes another
+		r, err := hold(parent, e.Name())
+		if err != nil {
 			continue
 		}
-		lock := flock.New(lockPath, flock.SetFlag(os.O_RDWR)) // never makes the file
-		if ok, err := lock.TryLock(); err == nil && ok {
-			_ = removeRoot(path)
-			_ = lock.Close()
+		if empty(r.root) == nil {
+			_ = parent.Remove(e.Name()) // a symlink that replaced it just now is not followed
 		}
+		r.letGo()
 	}
+}
+
+// orClosed is the error of a Supervisor that was closed meanwhile.
+func orClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return errClosed
+	}
+	return err
 }

@@ -21,7 +21,7 @@ const agentSocket = "SSH_AUTH_SOCK"
 
 // secretValue is a value with a password in it: a URL's, a token as the user of a web
 // address, a parameter of a URL or a connection string.
-var secretValue = regexp.MustCompile(`(?i)://[^/\s:@]*:[^/\s@]+@|\bhttps?://[^/\s@]+@|(?:^|[?&;\s])[\w-]*(?:password|passwd|pwd|token|secret|key|sig)=[^&;\s]`)
+var secretValue = regexp.MustCompile(`(?i)://[^/\s:@]*:[^/\s@]+@|\bhttps?://[^/\s@]+@|[?&][\w-]*(?:pass(?:word|wd)?|pwd|token|secret|key|sig)=[^&\s]|(?:^|[;\s])(?:password|passwd|pwd)=[^;\s]`)
 
 // environment is the exact environment of a plugin: nothing of the host's own
 // but what is listed, a private home and a private place for temporary files,

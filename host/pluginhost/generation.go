@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +21,7 @@ type generation struct {
 	inst   *Instance
 	number int
 	dir    string
+	root   *rootDir // that dir lies in
 	log    *limitedLog
 	proc   *process
 	client *goplugin.Client
@@ -41,11 +41,11 @@ type generation struct {
 // startGeneration brings a process up to READY: handshake, GetInfo, config,
 // Initialize, Attach. Where it fails nothing is left.
 func (i *Instance) startGeneration(ctx context.Context, number int) (*generation, error) {
-	dir, err := i.sup.newDir(i.number, number)
+	root, dir, err := i.sup.newDir(i.number, number)
 	if err != nil {
 		return nil, err
 	}
-	g := &generation{inst: i, number: number, dir: dir, told: make(chan struct{})}
+	g := &generation{inst: i, number: number, dir: dir, root: root, told: make(chan struct{})}
 	if err := g.start(ctx); err != nil {
 		err = g.explain(err)
 		g.kill("")
@@ -120,14 +120,15 @@ func newToken() (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
-func (s *Supervisor) newDir(instance, number int) (string, error) {
+func (s *Supervisor) newDir(instance, number int) (*rootDir, string, error) {
 	s.mu.Lock()
 	root := s.root
 	s.mu.Unlock()
 	if root == nil {
-		return "", errClosed
+		return nil, "", errClosed
 	}
-	return root.generation(instance, number)
+	dir, err := root.generation(instance, number)
+	return root, dir, err
 }
 
 // release gives back what the host holds of an ended process.
@@ -144,7 +145,7 @@ func (g *generation) release() {
 			case <-time.After(g.inst.deadlines().Kill):
 			}
 		}
-		if err := os.RemoveAll(g.dir); err != nil {
+		if err := g.root.drop(g.dir); err != nil {
 			g.inst.sup.opts.Logger.Warn("a plugin's directory stays", "dir", g.dir, "error", err)
 		}
 	})

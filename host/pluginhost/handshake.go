@@ -67,6 +67,9 @@ func (g *generation) clientConfig(ctx context.Context) *goplugin.ClientConfig {
 
 // runner makes the child's process out of what go-plugin wants it to see.
 func (g *generation) runner(ctx context.Context, wanted *exec.Cmd, socketDir string) (runner.Runner, error) {
+	if err := g.root.check(socketDir); err != nil {
+		return nil, err
+	}
 	spec, opts := g.inst.spec, g.inst.sup.opts
 	home, tmp := filepath.Join(g.dir, "home"), filepath.Join(g.dir, "tmp")
 	env := append(environment(opts.Env, spec, opts.SecretEnv, home, tmp), wanted.Env...)
@@ -94,7 +97,7 @@ func (g *generation) initialise(ctx context.Context, token string, config []byte
 	ctx, cancel := context.WithTimeout(ctx, g.inst.deadlines().Initialize)
 	defer cancel()
 	address := filepath.Join(g.dir, "host.sock")
-	listener, err := listenPrivate(address)
+	listener, err := g.root.listen(address)
 	if err != nil {
 		return fmt.Errorf("no socket for the host's side: %w", err)
 	}

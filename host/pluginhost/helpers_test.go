@@ -48,7 +48,7 @@ func newHouse(t *testing.T, o pluginhost.Options) *house {
 		t.Fatal(err)
 	}
 	h := &house{t: t, base: base, log: &lockedBuffer{}, lent: map[string]session.Access{}}
-	o.Env = append(slices.DeleteFunc(slices.Clone(o.Env), func(s string) bool { return strings.HasPrefix(s, "XDG_RUNTIME_DIR") }), "PATH="+os.Getenv("PATH"), "TMPDIR="+base)
+	o.Env = append(slices.DeleteFunc(slices.Clone(o.Env), func(s string) bool { return strings.HasPrefix(s, "XDG_RUNTIME_DIR") }), "PATH="+os.Getenv("PATH"), "TMPDIR="+base, "XDG_RUNTIME_DIR="+base)
 	o.Logger = slog.New(slog.NewTextHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	o.OnState = func(s session.PluginState) {
 		h.mu.Lock()

@@ -39,6 +39,7 @@ type Instance struct {
 type openSession struct {
 	info     compaction.Session
 	strategy *compaction.Session // what the strategy was opened with, nil = it was not
+	closing  bool                // the plugin is told of its end, and may still note something
 }
 
 func newInstance(s *Supervisor, spec Spec, number int) *Instance {
@@ -120,20 +121,24 @@ func (i *Instance) OpenSession(ctx context.Context, s compaction.Session) error 
 
 // CloseSession ends what OpenSession began.
 func (i *Instance) CloseSession(ctx context.Context, id string) {
-	if !i.forget(id) {
+	i.mu.Lock()
+	open := i.sessions[id]
+	if open == nil || open.closing {
+		i.mu.Unlock()
 		return
 	}
+	open.closing = true
+	i.mu.Unlock()
+	defer i.forget(id)
 	if err := i.remote.CloseSession(ctx, id); err != nil && !errors.Is(err, sdk.ErrExited) {
 		i.sup.opts.Logger.Warn("closing a session in a plugin failed", "plugin", i.info.Name, "session", id, "error", err)
 	}
 }
 
-func (i *Instance) forget(id string) bool {
+func (i *Instance) forget(id string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	_, open := i.sessions[id]
 	delete(i.sessions, id)
-	return open
 }
 
 // access lends the plugin a session that is open in it.
@@ -171,7 +176,9 @@ func (i *Instance) reopen(ctx context.Context, g *generation) error {
 	i.mu.Lock()
 	var open []openSession
 	for _, s := range i.sessions {
-		open = append(open, *s)
+		if !s.closing {
+			open = append(open, *s)
+		}
 	}
 	i.mu.Unlock()
 	for _, s := range open {

@@ -3,6 +3,7 @@ package pluginhost_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -147,7 +148,7 @@ func TestAKilledHostLeavesNoPluginAndTheNextSweepsItsDirectory(t *testing.T) {
 	}
 	defer os.RemoveAll(base)
 	host := exec.Command(os.Args[0])
-	host.Env = []string{hostEnv + "=1", "TMPDIR=" + base, "PATH=" + os.Getenv("PATH")}
+	host.Env = []string{hostEnv + "=1", "TMPDIR=" + base, "XDG_RUNTIME_DIR=" + base, "PATH=" + os.Getenv("PATH")}
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +173,7 @@ func TestAKilledHostLeavesNoPluginAndTheNextSweepsItsDirectory(t *testing.T) {
 	if roots() != 1 {
 		t.Fatalf("the killed host left %d directories", roots())
 	}
-	next := pluginhost.New(pluginhost.Options{Env: []string{"TMPDIR=" + base}})
+	next := pluginhost.New(pluginhost.Options{Env: []string{"XDG_RUNTIME_DIR=" + base}})
 	if _, err := next.Start(t.Context(), spec("none")); err != nil {
 		t.Fatal(err)
 	}
@@ -193,11 +194,50 @@ func TestALongTemporaryDirectoryIsPassedOver(t *testing.T) {
 	if err := os.Mkdir(long, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s := pluginhost.New(pluginhost.Options{Env: []string{"TMPDIR=" + long}})
+	s := pluginhost.New(pluginhost.Options{Env: []string{"XDG_RUNTIME_DIR=" + long, "TMPDIR=" + long}})
 	if _, err := s.Start(t.Context(), spec("none")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCloseFollowsNoSymlink has a command exchange the plugins' private directory for a
+// symlink while they run.
+func TestCloseFollowsNoSymlink(t *testing.T) {
+	t.Parallel()
+	base, err := os.MkdirTemp("/tmp", "tph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	letter := filepath.Join(base, "documents", "1.1", "letter")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(letter), 0o700), os.WriteFile(letter, []byte("dear"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := pluginhost.New(pluginhost.Options{Env: []string{"XDG_RUNTIME_DIR=" + base}})
+	if _, err := s.Start(t.Context(), spec("none")); err != nil {
+		t.Fatal(err)
+	}
+	dirs, _ := filepath.Glob(base + "/tureen-host-*")
+	if len(dirs) != 1 {
+		t.Fatalf("its directories: %v", dirs)
+	}
+	if err := errors.Join(os.Rename(dirs[0], base+"/aside"), os.Symlink(base+"/documents", dirs[0])); err != nil {
+		t.Fatal(err)
+	}
+	const moved = "the plugins' private directory was moved or replaced while the run went on"
+	if _, err := s.Start(t.Context(), spec("none")); err == nil || !strings.Contains(err.Error(), moved) {
+		t.Errorf("another start: %v", err)
+	}
+	if err := s.Close(t.Context()); err == nil || !strings.Contains(err.Error(), moved) {
+		t.Errorf("the end: %v", err)
+	}
+	if data, err := os.ReadFile(letter); err != nil || string(data) != "dear" {
+		t.Errorf("the letter: %q, %v", data, err)
+	}
+	if left, err := os.ReadDir(base + "/aside"); err != nil || len(left) != 0 {
+		t.Errorf("ours is not empty: %v, %v", left, err)
 	}
 }

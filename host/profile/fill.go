@@ -3,7 +3,9 @@ package profile
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +21,10 @@ func (l *loader) fill(p *Profile) {
 	p.NotesHome = t.get("notes_home").text()
 	p.Model = model(t.get("model"))
 	p.Compaction = compactionOf(t.get("compaction"))
-	p.Plugins = plugins(t.get("plugins"))
+	p.Plugins = plugins(t.get("plugins"), t.get("plugin"))
+	if tables := t.get("plugin"); tables != nil {
+		p.PluginTables = slices.Sorted(maps.Keys(tables.table))
+	}
 	p.Limits = limits(t.get("limits"))
 	p.Price = price(t.get("price"))
 	p.Retry = Retry{
@@ -103,7 +108,9 @@ func budget(t *node) compaction.BudgetConfig {
 	return b
 }
 
-func plugins(t *node) []Plugin {
+// plugins reads the rows; the keys of [plugin.NAME] are laid over the config of the
+// row that uses NAME.
+func plugins(t, tables *node) []Plugin {
 	if t == nil {
 		return nil
 	}
@@ -118,9 +125,23 @@ func plugins(t *node) []Plugin {
 				p.Deny = append(p.Deny, capability.text())
 			}
 		}
+		if over := tables.get(p.Use); over != nil {
+			p.Config = laid(p.Config, over.json())
+		}
 		rows = append(rows, p)
 	}
 	return rows
+}
+
+// laid puts the keys of over on under; both are objects.
+func laid(under, over json.RawMessage) json.RawMessage {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(under, &a) != nil || json.Unmarshal(over, &b) != nil {
+		return over
+	}
+	maps.Copy(a, b)
+	out, _ := json.Marshal(a)
+	return out
 }
 
 func config(t *node) json.RawMessage {

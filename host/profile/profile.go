@@ -21,6 +21,7 @@ type Profile struct {
 	Model        Model
 	Compaction   Compaction
 	Plugins      []Plugin // in file order; a row may name the strategy's plugin too
+	PluginTables []string // the names of the [plugin.NAME] tables; their keys are in the rows
 	Limits       Limits
 	Price        *Price // nil: unpriced, which is not 0
 	Retry        Retry

@@ -68,6 +68,7 @@ func schema() *shape {
 			allowed: "a list of tables; write [[plugins]] before each, or -c 'plugins=[{use=\"shell\"}]'",
 			item:    pluginRow,
 		}},
+		{name: "plugin", rule: &shape{other: free{}}},
 		{name: "limits", rule: &shape{fields: []field{
 			{name: "max_steps", rule: whole(1, million)},
 			{name: "max_turns", rule: whole(1, million)},

@@ -103,6 +103,8 @@ func (a editArgs) apply(content string) (string, []int, error) {
 	}
 	at := d.find(old, !a.ReplaceAll)
 	switch {
+	case len(at) == 0 && strings.Contains(d.text, "\r"):
+		return "", nil, toolcall.Errorf("NO_MATCH", "old_string was not found in %q, which has carriage returns without a line feed; give each of those as \\r, it is no line end to read and edit", a.FilePath)
 	case len(at) == 0:
 		return "", nil, toolcall.Errorf("NO_MATCH", "old_string was not found in %q; it has to agree with the file to the letter, indentation included and without line numbers", a.FilePath)
 	case len(at) > 1 && !a.ReplaceAll:

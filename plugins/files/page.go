@@ -14,7 +14,8 @@ import (
 )
 
 // request says which part of a file is wanted: lines from first on, at most so
-// many lines, and at most so many bytes once they are numbered.
+// many lines, and at most so many bytes once they are numbered. Where a character
+// takes fewer bytes than its token would it counts as that many, bytesPerToken.
 type request struct{ first, lines, bytes int }
 
 // page is what was found. Where counted is false, the file was not read to its
@@ -24,7 +25,8 @@ type page struct {
 	first, last int    // last is 0 where no line was shown
 	total       int
 	counted     bool
-	capped      bool // the bytes ran out before the lines
+	weight      int  // of text, as the limit counts it
+	capped      bool // the room ran out before the lines
 }
 
 // source reads a file once, front to back, and hashes it on the way.
@@ -45,9 +47,10 @@ func (s *source) hash() (sum [sha256.Size]byte) {
 	return sum
 }
 
-func (s *source) binary() bool {
+// head is how the file begins, without reading on.
+func (s *source) head() []byte {
 	head, _ := s.r.Peek(toolcall.SniffBytes)
-	return toolcall.IsBinary(head)
+	return head
 }
 
 // page reads up to the end of the wanted part, and on from there to count.
@@ -89,19 +92,34 @@ func (p *page) add(number int, line []byte, limit int) error {
 	if !utf8.Valid(line) {
 		return toolcall.Errorf("NOT_UTF8", "not UTF-8 text (line %d); convert a copy, for example with iconv in a shell", number)
 	}
-	before := len(p.text)
+	before, weight := len(p.text), p.weight
 	p.text = strconv.AppendInt(p.text, int64(number), 10)
 	p.text = append(append(p.text, ": "...), line...)
 	if cut {
 		p.text = append(p.text, "… (line truncated to 2000 chars)"...)
 	}
 	p.text = append(p.text, '\n')
-	if len(p.text) > limit && before > 0 {
-		p.text, p.capped = p.text[:before], true
+	if p.weight += weigh(p.text[before:]); p.weight > limit && before > 0 {
+		p.text, p.weight, p.capped = p.text[:before], weight, true
 		return nil
 	}
 	p.last = number
 	return nil
+}
+
+// weigh counts the bytes of a text, and bytesPerToken for a character of fewer that
+// is mostly a token of its own.
+func weigh(text []byte) int {
+	n := len(text)
+	for i := 0; i < len(text); {
+		size := 1
+		if text[i] >= utf8.RuneSelf {
+			_, size = utf8.DecodeRune(text[i:])
+			n += max(0, bytesPerToken-size)
+		}
+		i += size
+	}
+	return n
 }
 
 // next reads one line into s.line, without its end, and drops what goes beyond

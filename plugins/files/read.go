@@ -71,8 +71,8 @@ func readFile(ctx context.Context, path string, want request) (*page, version, e
 	}
 	defer f.Close()
 	source := newSource(toolcall.Reader(ctx, f))
-	if source.binary() {
-		return nil, version{}, toolcall.Errorf("BINARY_FILE", "binary file")
+	if head := source.head(); toolcall.IsBinary(head) {
+		return nil, version{}, toolcall.Errorf("BINARY_FILE", "binary file: %s", describe(head, info.Size()))
 	}
 	page, err := source.page(want)
 	if err != nil {

@@ -22,12 +22,16 @@ type Guards struct {
 	logger *slog.Logger
 
 	mu     sync.Mutex
-	chains map[string]*chain // by session
+	chains map[string]*watched // by session
 }
+
+// watched is what was seen of the calls of one session: those that count, and those
+// of excluded tools since the newest of them.
+type watched struct{ calls, polls chain }
 
 // New makes Guards without sessions.
 func New(config Config, host sdk.Host, logger *slog.Logger) *Guards {
-	return &Guards{config: config, host: host, logger: logger, chains: map[string]*chain{}}
+	return &Guards{config: config, host: host, logger: logger, chains: map[string]*watched{}}
 }
 
 // Name is the plugin's name.
@@ -55,26 +59,26 @@ func (g *Guards) BeforeStep(_ context.Context, at hook.Where, pending []hook.Pen
 	}) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if c := g.chains[at.Session]; c != nil {
-			c.reset()
-		}
+		delete(g.chains, at.Session)
 	}
 	return hook.StepDecision{}, nil
 }
 
 // AfterTool counts a call, whatever became of it.
 func (g *Guards) AfterTool(_ context.Context, at hook.Where, outcome hook.ToolOutcome) (hook.OutcomeDecision, error) {
-	if slices.Contains(g.config.Exclude, outcome.Name) {
-		return hook.OutcomeDecision{}, nil
-	}
 	next := newCall(outcome.Name, outcome.Arguments)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[at.Session]
 	if c == nil {
-		c = &chain{}
+		c = &watched{}
 		g.chains[at.Session] = c
 	}
-	cycle, rounds := c.add(next)
+	if slices.Contains(g.config.Exclude, outcome.Name) {
+		cycle, rounds := c.polls.add(next)
+		return g.config.judgePolls(cycle, rounds), nil
+	}
+	c.polls.reset()
+	cycle, rounds := c.calls.add(next)
 	return g.config.judge(cycle, rounds), nil
 }

@@ -170,6 +170,71 @@ func TestG1_OtherCallsAndPromptsBeginTheCountAnew(t *testing.T) {
 	w.quiet("a", "shell", same) // the same arguments of another tool
 }
 
+// The reminders that a default leaves out are those that the end of the turn would
+// come before; what the config says counts as it stands.
+func TestG1_C134_EachReminderCanCome(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		`{}`:                              "[3 5] 6",
+		`{"stop_at":0}`:                   "[3 5 8] 0",
+		`{"stop_at":9}`:                   "[3 5 8] 9",
+		`{"stop_at":8}`:                   "[3 5] 8",
+		`{"stop_at":3}`:                   "[] 3",
+		`{"stop_at":0,"remind_at":[9,4]}`: "[4 9] 0",
+		`{"remind_at":[]}`:                "[] 6",
+	} {
+		c, err := guards.ParseConfig(json.RawMessage(config))
+		if got := fmt.Sprint(c.RemindAt, " ", c.StopAt); err != nil || strings.ReplaceAll(got, "  ", " ") != want {
+			t.Errorf("%s: %s, %v, want %s", config, got, err, want)
+		}
+	}
+	w := keep(t, `{"stop_at":0}`)
+	var said []int
+	for n := 1; n <= 20; n++ {
+		if w.call("a", "read", `{}`, false) != "" {
+			said = append(said, n)
+		}
+	}
+	if !slices.Equal(said, []int{3, 5, 8}) {
+		t.Errorf("without an end of the turn reminders come at %v, want 3, 5 and 8", said)
+	}
+}
+
+// Tools that are made to be repeated have high bounds of their own: by default one
+// reminder at 20 and the end of the turn at 50.
+func TestG1_PollsHaveBoundsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for config, at := range map[string][2]int{`{}`: {20, 50}, `{"poll_remind_at":3,"poll_stop_at":5}`: {3, 5}, `{"poll_remind_at":0,"poll_stop_at":4}`: {0, 4}, `{"poll_stop_at":0}`: {20, 0}} {
+		w := keep(t, config)
+		for n := 1; n <= 60; n++ {
+			said := w.call("a", "job_output", `{"job_id":"j1"}`, false)
+			switch stopped := at[1] > 0 && n >= at[1]; {
+			case stopped != strings.HasPrefix(said, "stop LOOP"), stopped && !strings.Contains(said, "raise poll_stop_at"):
+				t.Fatalf("%s: poll %d: %q", config, n, said)
+			case !stopped && (said != "") != (n == at[0]):
+				t.Fatalf("%s: poll %d: %q", config, n, said)
+			case n == at[0] && (!strings.Contains(said, "job_output") || strings.Contains(said, "turn is ended") != (at[1] > 0)):
+				t.Errorf("%s: the reminder is %q", config, said)
+			}
+		}
+	}
+	w := keep(t, `{"poll_remind_at":3,"poll_stop_at":4}`)
+	for i := range 10 { // work in between begins a new row
+		w.quiet("a", "job_output", `{"job_id":"j1"}`)
+		w.quiet("a", "job_output", `{"job_id":"j1"}`)
+		w.quiet("a", "edit", fmt.Sprintf(`{"n":%d}`, i))
+	}
+	if _, err := w.hooks.BeforeStep(t.Context(), hook.Where{Session: "a", Turn: 1}, []hook.Pending{{Text: "x", Source: session.SourceSteer}}); err != nil {
+		t.Fatal(err)
+	}
+	w.quiet("a", "job_output", `{"job_id":"j1"}`)
+	w.quiet("a", "job_output", `{"job_id":"j1"}`)
+	w.says("a", "job_output", `{"job_id":"j1"}`, "3 times in a row")
+	if _, err := guards.ParseConfig(json.RawMessage(`{"poll_stop_at":1}`)); err == nil || !strings.Contains(err.Error(), "poll_stop_at is 1") {
+		t.Errorf("poll_stop_at = 1: %v", err)
+	}
+}
+
 // Tools that are made to be repeated neither count nor break a row.
 func TestG1_ExcludedToolsAreNotSeen(t *testing.T) {
 	t.Parallel()

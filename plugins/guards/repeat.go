@@ -28,14 +28,23 @@ const (
 	laterReminder = "Still the same, and nothing comes of it:\n%s- times in a row: %d\n" +
 		"Do not call this with these arguments again. Go on from the newest result: do something else, " +
 		"or end with a report of what is done and what is missing."
+	pollReminder = "You have looked %d times in a row with %s, and did nothing else in between. " +
+		"Looking again does not make it go faster. Do other work meanwhile, wait longer within one call, " +
+		"or end your turn with a report of what is still running."
 	stopNotice = " At %d in a row the turn is ended."
+)
+
+// The keys of the config that the messages name.
+const (
+	keyStopAt     = "stop_at"
+	keyPollStopAt = "poll_stop_at"
 )
 
 // judge says what to do about a cycle that was gone through rounds times: nothing,
 // a reminder, or the end of the turn.
 func (c Config) judge(cycle []call, rounds int) hook.OutcomeDecision {
 	if c.StopAt > 0 && rounds >= c.StopAt {
-		return hook.OutcomeDecision{Stop: &hook.Stop{Code: CodeLoop, Message: stopMessage(cycle, rounds)}}
+		return hook.OutcomeDecision{Stop: &hook.Stop{Code: CodeLoop, Message: stopMessage(cycle, rounds, keyStopAt)}}
 	}
 	at := slices.Index(c.RemindAt, rounds)
 	if at < 0 {
@@ -56,6 +65,23 @@ func (c Config) judge(cycle []call, rounds int) hook.OutcomeDecision {
 	return hook.OutcomeDecision{Contexts: []string{text}}
 }
 
+// judgePolls is judge for calls of tools that are made to be repeated.
+func (c Config) judgePolls(cycle []call, rounds int) hook.OutcomeDecision {
+	switch {
+	case rounds == 0:
+		return hook.OutcomeDecision{}
+	case c.PollStopAt > 0 && rounds >= c.PollStopAt:
+		return hook.OutcomeDecision{Stop: &hook.Stop{Code: CodeLoop, Message: stopMessage(cycle, rounds, keyPollStopAt)}}
+	case rounds != c.PollRemindAt:
+		return hook.OutcomeDecision{}
+	}
+	text := fmt.Sprintf(pollReminder, rounds, names(cycle))
+	if c.PollStopAt > 0 {
+		text += fmt.Sprintf(stopNotice, c.PollStopAt)
+	}
+	return hook.OutcomeDecision{Contexts: []string{text}}
+}
+
 func listing(cycle []call) string {
 	var b strings.Builder
 	for _, c := range cycle {
@@ -72,12 +98,12 @@ func names(cycle []call) string {
 	return strings.Join(all, ", then ")
 }
 
-func stopMessage(cycle []call, rounds int) string {
+func stopMessage(cycle []call, rounds int, key string) string {
 	var all []string
 	for _, c := range cycle {
 		all = append(all, c.name+" "+preview(c.preview, stopChars))
 	}
-	return fmt.Sprintf("the model made the same calls %d times in a row: %s; give it another hint, or raise stop_at of plugin %q", rounds, strings.Join(all, ", then "), Name)
+	return fmt.Sprintf("the model made the same calls %d times in a row: %s; give it another hint, or raise %s of plugin %q", rounds, strings.Join(all, ", then "), key, Name)
 }
 
 // preview is the beginning of a text, at most n characters of it.

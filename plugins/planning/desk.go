@@ -27,6 +27,10 @@ type desk struct {
 	goal   entry[Goal]
 	plan   planMode
 	drive  drive
+	// Of this process: the goal that was armed, and the turn in which a plan was handed
+	// over that nobody decided about.
+	begun   string
+	planned int
 }
 
 // entry is a value with its history over one compaction: what it was when the

@@ -3,12 +3,14 @@ package planning
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// maxStalled is how many rounds in a row may pass without a tool call.
+// maxStalled is how many rounds in a row may come to nothing.
 const maxStalled = 3
 
 // drive is what the goal driver keeps in mind between two hooks. It is lost with
@@ -16,14 +18,19 @@ const maxStalled = 3
 // arms it again (P3).
 type drive struct {
 	armed   bool
-	stalled int  // rounds in a row without a tool call
-	round   int  // the turn of the newest round
-	spoken  int  // the newest turn in which the person said something
-	held    bool // a question to the person is open, which a round would pass over
+	stalls  []string // what was wrong with each of the newest rounds that came to nothing
+	round   int      // the turn of the newest round
+	spoken  int      // the newest turn in which the person said something
+	held    bool     // a question to the person is open, which a round would pass over
+	advice  string   // for the next round, after a turn that was cut short
+	dropped string   // why rounds do not follow any more, of an active goal
 }
 
 // arm lets rounds follow.
-func (d *desk) arm() { d.drive = drive{armed: true} }
+func (d *desk) arm() {
+	d.drive = drive{armed: true}
+	d.begun = d.goal.Now.ID
+}
 
 // driven tells whether rounds follow by themselves.
 func (d *desk) driven() bool { return d.goal.Now.Phase == PhaseActive && d.drive.armed }
@@ -43,7 +50,7 @@ func (p *Planner) BeforeStep(ctx context.Context, at hook.Where, pending []hook.
 	for _, message := range pending {
 		switch {
 		case message.Source == session.SourceOwner || message.Source == session.SourceSteer:
-			d.drive.spoken, d.drive.stalled, d.drive.held = at.Turn, 0, false
+			d.drive.spoken, d.drive.stalls, d.drive.held = at.Turn, nil, false
 		case isRound(message.Text, message.Source, message.From):
 			overdue, err := d.begin(ctx, at.Turn, message.Text)
 			if err != nil {
@@ -82,8 +89,9 @@ func (d *desk) begin(ctx context.Context, turn int, text string) (overdue string
 	return "", d.setGoal(ctx, g)
 }
 
-// TurnEnded stops the goal, or takes its hand off it, where a turn did not end well,
-// and after rounds that led to nothing.
+// TurnEnded stops the goal, or takes its hand off it, where a turn failed or was
+// ended, and after rounds that came to nothing. An answer that was cut off and a turn
+// that a guard ended are such rounds, and no more than that.
 func (p *Planner) TurnEnded(ctx context.Context, at hook.Where, ended session.TurnEnded) error {
 	d, unlock, err := p.sit(ctx, at.Session)
 	if err != nil {
@@ -94,9 +102,23 @@ func (p *Planner) TurnEnded(ctx context.Context, at hook.Where, ended session.Tu
 		return nil
 	}
 	g := d.goal.Now
+	d.drive.advice = ""
 	switch ended.Reason {
 	case session.ReasonCompleted:
-		return d.reviewRound(ctx, at.Turn)
+		return d.reviewRound(ctx, at.Turn, "")
+	case session.ReasonMaxTokens:
+		d.drive.advice = adviceCut
+		return d.reviewRound(ctx, at.Turn, "a cut-off answer")
+	case session.ReasonBlocked:
+		code := "BLOCKED"
+		if ended.Error != nil {
+			code = head(ended.Error.Code, maxCode)
+		}
+		d.drive.advice = fmt.Sprintf(adviceBlocked, code)
+		return d.reviewRound(ctx, at.Turn, "a turn ended by "+code)
+	case session.ReasonLimit:
+		d.drive.armed, d.drive.dropped = false, "the run reached a limit"
+		return nil
 	case session.ReasonCancelled:
 		g = g.stopped(PhasePaused, ReasonCancelled, "the person ended the step")
 	case session.ReasonError:
@@ -107,20 +129,21 @@ func (p *Planner) TurnEnded(ctx context.Context, at hook.Where, ended session.Tu
 		g = g.stopped(PhaseFailed, failure.Code, failure.Message)
 	}
 	d.drive.armed = false
-	if g.Phase == PhaseActive { // max_tokens, limit, blocked
-		return nil
-	}
 	return d.setGoal(ctx, g)
 }
 
 // reviewRound looks at a turn that is over: whether it left a question open, and
-// whether it was one round too many without a tool call.
-func (d *desk) reviewRound(ctx context.Context, turn int) error {
+// whether it was one round too many that came to nothing. trouble is what cut the
+// turn short, "" for nothing.
+func (d *desk) reviewRound(ctx context.Context, turn int, trouble string) error {
 	asked, err := d.asked(ctx, turn)
 	if err != nil {
 		return err
 	}
 	d.drive.held = asked == session.OutcomePending
+	if trouble != "" {
+		return d.stall(ctx, trouble)
+	}
 	if d.drive.round != turn || d.drive.spoken == turn {
 		return nil
 	}
@@ -129,32 +152,42 @@ func (d *desk) reviewRound(ctx context.Context, turn int) error {
 	case err != nil:
 		return err
 	case worked:
-		d.drive.stalled = 0
+		d.drive.stalls = nil
 		return nil
 	}
-	if d.drive.stalled++; d.drive.stalled < maxStalled {
-		return nil
-	}
-	return d.setGoal(ctx, d.goal.Now.stopped(PhaseBlocked, ReasonNoProgress, fmt.Sprintf("%d rounds in a row passed without a tool call", maxStalled)))
+	return d.stall(ctx, "no tool call")
 }
 
-// Idle begins the next round of an armed goal (P4). It is asked only while nothing
-// else is owed, and asked again as long as something is waited for, so that it
-// changes nothing but at the limit of rounds.
+// stall counts a round that came to nothing, and blocks the goal after too many.
+func (d *desk) stall(ctx context.Context, what string) error {
+	d.drive.stalls = append(d.drive.stalls, what)
+	if len(d.drive.stalls) < maxStalled {
+		return nil
+	}
+	kinds := slices.Compact(slices.Sorted(slices.Values(d.drive.stalls)))
+	detail := fmt.Sprintf("%s in %d rounds", strings.Join(kinds, " or "), maxStalled)
+	return d.setGoal(ctx, d.goal.Now.stopped(PhaseBlocked, ReasonNoProgress, detail))
+}
+
+// Idle begins the next round of an armed goal (P4), or names what has stopped
+// without being reached. It is asked only while nothing else is owed, and asked again
+// as long as something is waited for, so that it changes nothing but at the limit of
+// rounds.
 func (p *Planner) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {
 	d, unlock, err := p.sit(ctx, at.Session)
 	if err != nil {
 		return hook.IdleDecision{}, err
 	}
 	defer unlock()
-	g := d.goal.Now
-	switch {
-	case !d.driven() || d.drive.held || d.plan.On:
-		return hook.IdleDecision{}, nil
-	case g.RoundsStarted >= g.MaxRounds:
-		return hook.IdleDecision{}, d.setGoal(ctx, g.stopped(PhaseBlocked, ReasonRoundLimit, fmt.Sprintf("the goal had its %d rounds", g.MaxRounds)))
+	if g := d.goal.Now; d.driven() && !d.drive.held && !d.plan.On {
+		if g.RoundsStarted < g.MaxRounds {
+			return hook.IdleDecision{FollowUp: g.roundText(d.drive.advice)}, nil
+		}
+		if err := d.setGoal(ctx, g.stopped(PhaseBlocked, ReasonRoundLimit, fmt.Sprintf("its rounds are used up, all %d", g.MaxRounds))); err != nil {
+			return hook.IdleDecision{}, err
+		}
 	}
-	return hook.IdleDecision{FollowUp: g.roundText()}, nil
+	return hook.IdleDecision{Unfinished: d.unfinished(at.Turn)}, nil
 }
 
 // startRound queues the next round where the driver was armed by a command, which
@@ -167,5 +200,5 @@ func (d *desk) startRound(ctx context.Context) (note string, err error) {
 		return "A round waits in the inbox already.", err
 	}
 	g := d.goal.Now
-	return fmt.Sprintf("Round %d of %d begins as soon as the agent is free.", g.RoundsStarted+1, g.MaxRounds), d.access.FollowUp(ctx, g.roundText(), "goal-round")
+	return fmt.Sprintf("Round %d of %d begins as soon as the agent is free.", g.RoundsStarted+1, g.MaxRounds), d.access.FollowUp(ctx, g.roundText(d.drive.advice), "goal-round")
 }

@@ -184,7 +184,7 @@ func TestP4_HumanInputWins(t *testing.T) {
 	}
 }
 
-// However a turn fails, no round follows it by itself.
+// After an error, a limit or a stop by the person no round follows by itself.
 func TestP4_C138_HowATurnEndsDecides(t *testing.T) {
 	t.Parallel()
 	for reason, c := range map[session.Reason]struct {
@@ -192,9 +192,7 @@ func TestP4_C138_HowATurnEndsDecides(t *testing.T) {
 		phase   planning.Phase
 		why     string
 	}{
-		session.ReasonMaxTokens: {nil, planning.PhaseActive, ""},
 		session.ReasonLimit:     {&session.Failure{Code: "MAX_STEPS", Message: "200 steps"}, planning.PhaseActive, ""},
-		session.ReasonBlocked:   {&session.Failure{Code: "LOOP", Message: "a loop"}, planning.PhaseActive, ""},
 		session.ReasonCancelled: {nil, planning.PhasePaused, planning.ReasonCancelled},
 		session.ReasonError:     {&session.Failure{Code: "AUTH", Message: "401: bad key"}, planning.PhaseFailed, "AUTH"},
 	} {
@@ -225,6 +223,64 @@ func TestP4_C138_HowATurnEndsDecides(t *testing.T) {
 				t.Error("no round after /goal resume")
 			}
 		})
+	}
+}
+
+// A cut-off answer and a turn that a guard ended do not end the goal: the next round
+// says what happened. Three rounds in a row that come to nothing do, of whatever kind.
+func TestP4_ATurnCutShortIsARoundWithoutProgress(t *testing.T) {
+	t.Parallel()
+	loop := &session.Failure{Code: "LOOP", Message: "a loop"}
+	for name, c := range map[string]struct {
+		rounds  []session.Reason
+		failure *session.Failure
+		next    string // in the round after the first
+		detail  string
+	}{
+		"max_tokens": {[]session.Reason{session.ReasonMaxTokens, session.ReasonMaxTokens, session.ReasonMaxTokens}, nil, "cut off at its length limit", "a cut-off answer in 3 rounds"},
+		"blocked":    {[]session.Reason{session.ReasonBlocked, session.ReasonBlocked, session.ReasonBlocked}, loop, "ended by a guard (LOOP)", "a turn ended by LOOP in 3 rounds"},
+		"mixed":      {[]session.Reason{session.ReasonMaxTokens, session.ReasonCompleted, session.ReasonMaxTokens}, nil, "cut off", "a cut-off answer or no tool call in 3 rounds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := start(t, "")
+			r.types("/goal Build it")
+			r.turn("")
+			r.works()
+			r.end(c.rounds[0], c.failure)
+			want(t, r.idle(), "round 2 of 256", c.next)
+			r.round(r.works) // what was counted is gone
+			if text := r.idle(); !strings.Contains(text, "round 3 of 256") || strings.Contains(text, c.next) {
+				t.Errorf("after a good round: %q", text)
+			}
+			for i, reason := range c.rounds {
+				r.turn("")
+				if reason != session.ReasonCompleted {
+					r.works()
+				}
+				r.end(reason, c.failure)
+				if text := r.idle(); (text == "") != (i == 2) {
+					t.Errorf("after %d rounds that came to nothing: %q", i+1, text)
+				}
+			}
+			r.stands(planning.PhaseBlocked, planning.ReasonNoProgress)
+			if g := r.goal(); g.Detail != c.detail {
+				t.Errorf("the goal says %q, want %q", g.Detail, c.detail)
+			}
+		})
+	}
+}
+
+// A question that a turn left open is not passed over because the turn was cut short.
+func TestP4_NoRoundOverAQuestionOfATurnCutShort(t *testing.T) {
+	t.Parallel()
+	r := start(t, "")
+	r.types("/goal Build it")
+	r.turn("")
+	r.book.add(session.KindQuestionAnswered, session.Answer{ID: "q1", Outcome: session.OutcomePending})
+	r.end(session.ReasonMaxTokens, nil)
+	if text := r.idle(); text != "" {
+		t.Errorf("a round while the person is asked: %q", text)
 	}
 }
 

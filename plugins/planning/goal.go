@@ -101,6 +101,15 @@ func goalText(what, text string) (string, error) {
 	return text, nil
 }
 
+// head is the beginning of a text, in one line of at most n code points.
+func head(text string, n int) string {
+	r := []rune(strings.Join(strings.Fields(tool.Clean(text)), " "))
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return string(r)
+}
+
 // clip shortens what others wrote to what a goal may hold.
 func clip(text string) string {
 	if r := []rune(tool.Clean(text)); len(r) > maxGoalText {

@@ -130,3 +130,31 @@ func TestP5_TheAgentPausesAndEdits(t *testing.T) {
 		t.Error("a round of a paused goal")
 	}
 }
+
+// To pause is no way out of the work: without the person's word it takes three rounds
+// and a reason.
+func TestP5_PauseIsForThePersonOrFromTheThirdRound(t *testing.T) {
+	t.Parallel()
+	r := start(t, "")
+	r.types("/goal Build it")
+	for n := 1; n <= 2; n++ {
+		r.turn("")
+		r.works()
+		refused(t, r.call("update_goal", object{"action": "pause", "reason": "it is much work"}), "TOO_EARLY", "from round 3 on", "tool call")
+		r.stands(planning.PhaseActive, "")
+		r.end(session.ReasonCompleted, nil)
+		r.idle()
+	}
+	r.turn("")
+	refused(t, r.call("update_goal", object{"action": "pause", "reason": " \n"}), "BAD_GOAL", "reason is empty")
+	refused(t, r.dispatch("update_goal", []byte(`{"action":"pause","reason":"`+strings.Repeat("x", 4001)+`"}`)), "BAD_GOAL", "4000")
+	fine(t, r.call("update_goal", object{"action": "pause", "reason": "waits for the night"}), "End your turn")
+	r.stands(planning.PhasePaused, planning.ReasonAgent)
+
+	s := start(t, "")
+	s.types("/goal Build it")
+	s.turn("")
+	s.steps("Let it rest for today.", session.SourceSteer)
+	fine(t, s.call("update_goal", object{"action": "pause"}), "g1 is paused")
+	s.stands(planning.PhasePaused, planning.ReasonAgent)
+}

@@ -108,7 +108,7 @@ func (p *Planner) updateGoal(ctx context.Context, call tool.Call, args updateArg
 	case "edit":
 		return d.edit(ctx, call, args.Objective)
 	case "pause":
-		return d.pause(ctx, args.Reason)
+		return d.pause(ctx, call, args.Reason)
 	case "complete":
 		return d.complete(ctx, args.Evidence)
 	case "blocked":
@@ -132,12 +132,25 @@ func (d *desk) edit(ctx context.Context, call tool.Call, objective string) (stri
 	return fmt.Sprintf(textEdited, g.ID, g.quoted()), d.setGoal(ctx, g)
 }
 
-func (d *desk) pause(ctx context.Context, reason string) (string, error) {
+// pause stops the rounds on the person's word; without one it is as late as giving
+// up, and needs a reason as that does.
+func (d *desk) pause(ctx context.Context, call tool.Call, reason string) (string, error) {
 	g := d.goal.Now
 	if g.Phase != PhaseActive {
 		return "", toolcall.Errorf("NOT_ACTIVE", "goal %s is %s, so there is nothing to pause", g.ID, g.Phase)
 	}
-	return fmt.Sprintf(textPaused, g.ID), d.setGoal(ctx, g.stopped(PhasePaused, ReasonAgent, strings.TrimSpace(reason)))
+	spoken, err := d.spokenTo(ctx, call.Turn)
+	switch {
+	case err != nil:
+		return "", err
+	case !spoken && g.RoundsStarted < minBlockedRounds:
+		return "", toolcall.Errorf("TOO_EARLY", "the person said nothing in this turn, and without their word a goal can be paused from round %d on; this is round %d. Go on with the work: take the next step with a tool call, and if one way is closed try another", minBlockedRounds, g.RoundsStarted)
+	case !spoken || strings.TrimSpace(reason) != "":
+		if reason, err = goalText("reason", reason); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf(textPaused, g.ID), d.setGoal(ctx, g.stopped(PhasePaused, ReasonAgent, reason))
 }
 
 func (d *desk) complete(ctx context.Context, evidence string) (string, error) {

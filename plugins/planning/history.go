@@ -39,27 +39,46 @@ func within(turn int, see func(session.Event) (more bool)) func(session.Event) b
 	}
 }
 
-// nudged counts the reminders since the newest tool call, and tells whether the
-// newest answer was cut at its limit.
-func (d *desk) nudged(ctx context.Context) (said int, cut bool, err error) {
-	answers := 0
+// nudging is what the log says of reminders of open todos.
+type nudging struct {
+	row         int  // reminders with nothing but todo_write called between
+	again       bool // the turn had one for the list as it stands
+	worked      bool // a tool was called in the turn
+	cut         bool // the newest answer was cut at its limit
+	afterCancel bool // the person stopped the turn before
+}
+
+// nudged looks at a turn and back to the newest work before it.
+func (d *desk) nudged(ctx context.Context, turn int) (n nudging, err error) {
+	answered, written, rowEnds, turnEnds := false, false, false, false
 	err = d.backwards(ctx, func(e session.Event) bool {
+		inTurn := e.Turn == turn
 		switch e.Kind {
-		case session.KindToolStarted:
-			return false
-		case session.KindMessageAssistant:
-			if m, err := session.Decode[session.Assistant](e); err == nil && answers == 0 {
-				cut = m.Stop == llm.StopMaxTokens
+		case session.KindTurnEnded:
+			if ended, err := session.Decode[session.TurnEnded](e); err == nil && !turnEnds {
+				n.afterCancel = ended.Reason == session.ReasonCancelled && !ended.Repaired
 			}
-			answers++
+			turnEnds = true
+		case session.KindToolStarted:
+			t, err := session.Decode[session.ToolStarted](e)
+			write := err == nil && t.Name == toolTodo
+			n.worked, written, rowEnds = n.worked || inTurn, written || write, rowEnds || !write
+		case session.KindMessageAssistant:
+			if m, err := session.Decode[session.Assistant](e); err == nil && !answered {
+				n.cut = m.Stop == llm.StopMaxTokens
+			}
+			answered = true
 		case session.KindMessageUser:
 			if m, err := session.Decode[session.Message](e); err == nil && m.Source == session.SourcePlugin && strings.HasPrefix(m.Message.Text(), nudgeHead) {
-				said++
+				n.again = n.again || inTurn && !written
+				if !rowEnds {
+					n.row++
+				}
 			}
 		}
-		return true
-	}, session.KindToolStarted, session.KindMessageAssistant, session.KindMessageUser)
-	return said, cut, err
+		return !rowEnds || !turnEnds
+	}, session.KindTurnEnded, session.KindToolStarted, session.KindMessageAssistant, session.KindMessageUser)
+	return n, err
 }
 
 // asked tells what became of the newest question of a turn where the agent has not

@@ -87,6 +87,11 @@ func (p *Planner) exitPlanMode(ctx context.Context, call tool.Call) (tool.Result
 		}
 		return p.decided(ctx, call.Session, answer)
 	})
+	if answer.Outcome == session.OutcomePending || answer.Outcome == session.OutcomeUnavailable {
+		if err := p.planWaits(ctx, call); err != nil {
+			return tool.Result{}, err
+		}
+	}
 	switch answer.Outcome {
 	case session.OutcomeDeclined, session.OutcomePending:
 		return tool.Result{Text: textUndecided, IsError: true, Code: "NOT_APPROVED", Effects: []tool.Effect{tool.EffectConcludeTurn}}, nil
@@ -94,6 +99,18 @@ func (p *Planner) exitPlanMode(ctx context.Context, call tool.Call) (tool.Result
 		return tool.Result{Text: textNobody, IsError: true, Code: "NO_PERSON", Effects: []tool.Effect{tool.EffectConcludeTurn}}, nil
 	}
 	return result, nil
+}
+
+// planWaits takes note of the turn in which a plan was handed over and not decided
+// about.
+func (p *Planner) planWaits(ctx context.Context, call tool.Call) error {
+	d, unlock, err := p.sit(ctx, call.Session)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	d.planned = call.Turn
+	return nil
 }
 
 // decided leaves plan mode where the answer is yes.

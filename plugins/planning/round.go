@@ -9,7 +9,7 @@ import (
 )
 
 // textRound is the message that begins a round (P4): the goal's id, the round, the
-// limit and the quoted objective.
+// limit, the quoted objective and advice.
 const textRound = `<goal_round>
 Goal %s, round %d of %d. Objective: %s
 
@@ -17,8 +17,14 @@ This message comes by itself because the goal is still open; nobody is waiting a
 Begin with what is really there: look at the files, the output of commands, the todo list, your notes. What you said in earlier turns may be out of date or may never have been done, so believe what you see now.
 Then take the next step with tool calls. To say what you are about to do does nothing, and rounds without a tool call end the goal.
 Check what you did. Once all of the objective is reached, and you have seen that it is, call update_goal with action complete and the evidence. While something is missing leave the goal as it is: the next round comes by itself.
-If something stands in your way, try other ways. Only what you cannot get around without the person, or before something changes outside, is a case for update_goal with action blocked, from round 3 on.
+If something stands in your way, try other ways. Only what you cannot get around without the person, or before something changes outside, is a case for update_goal with action blocked, from round 3 on.%s
 </goal_round>`
+
+// What a round says of the turn before it, where that was cut short.
+const (
+	adviceCut     = "\nThe last answer was cut off at its length limit, and what it had begun was not done. Take a smaller step: write long files in parts, and say less."
+	adviceBlocked = "\nThe last turn was ended by a guard (%s). Do not repeat what it did; take another way."
+)
 
 // textOverdue goes with a round that was queued before its goal was stopped: the
 // goal's id and what became of it.
@@ -27,9 +33,9 @@ const textOverdue = "The round of goal %s above was queued earlier; meanwhile %s
 
 var roundShape = regexp.MustCompile(`^<goal_round>\nGoal (g\d{1,9}), round (\d{1,9}) of \d+\. `)
 
-// roundText is the message of the goal's next round.
-func (g Goal) roundText() string {
-	return fmt.Sprintf(textRound, g.ID, g.RoundsStarted+1, g.MaxRounds, g.quoted())
+// roundText is the message of the goal's next round, with advice, "" for none.
+func (g Goal) roundText(advice string) string {
+	return fmt.Sprintf(textRound, g.ID, g.RoundsStarted+1, g.MaxRounds, g.quoted(), advice)
 }
 
 // isRound tells whether a message is one that begins a round. The host queues those

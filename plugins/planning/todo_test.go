@@ -105,31 +105,32 @@ func (r *run) nudges() (n int) {
 	return n
 }
 
-func TestP1_OpenTodosKeepTheTurnOpenTwiceInARow(t *testing.T) {
+func TestP1_OpenTodosKeepTheTurnOpenOnceForEachList(t *testing.T) {
 	t.Parallel()
 	r := start(t, "")
 	todos := list("completed read", "in_progress build", "pending test")
 	r.turn("Do it.")
 	r.call("todo_write", todos)
-	if n := r.nudges(); n != 2 {
-		t.Fatalf("%d reminders of open todos in a row, want 2", n)
+	if n := r.nudges(); n != 1 {
+		t.Fatalf("%d reminders of the same list in one turn, want 1", n)
 	}
-	r.end(session.ReasonCompleted, nil)
-	r.turn("Hello?")
+	r.works()
 	if r.nudge() {
-		t.Error("a third reminder in a row, in the next turn")
+		t.Error("a second reminder of the same list, after work")
+	}
+	r.call("todo_write", list("in_progress build", "pending test", "pending ship"))
+	if n := r.nudges(); n != 1 {
+		t.Errorf("%d reminders of the next list, want 1", n)
 	}
 	r.restart()
 	if r.nudge() {
-		t.Error("a third reminder in a row, after a restart")
+		t.Error("a reminder of the same list, after a restart")
 	}
+	r.end(session.ReasonCompleted, nil)
+	r.turn("Go on.")
 	r.works()
-	if n := r.nudges(); n != 2 {
-		t.Errorf("%d reminders after a tool call, want 2", n)
-	}
-	r.call("todo_write", list("in_progress build", "pending test", "pending ship"))
-	if !r.nudge() {
-		t.Error("no reminder after the list changed")
+	if n := r.nudges(); n != 1 {
+		t.Errorf("%d reminders in the next turn, want 1", n)
 	}
 	r.call("todo_write", list("completed read", "completed build"))
 	if r.stopping(llm.StopEnd) != "" {
@@ -137,14 +138,70 @@ func TestP1_OpenTodosKeepTheTurnOpenTwiceInARow(t *testing.T) {
 	}
 }
 
+// Who only writes the list anew is reminded so often in a row.
 func TestP1_NudgesAreConfigured(t *testing.T) {
 	t.Parallel()
-	for nudges := range 4 {
-		r := start(t, fmt.Sprintf(`{"nudges": %d}`, nudges))
+	for config, nudges := range map[string]int{`{"nudges": 0}`: 0, `{"nudges": 1}`: 1, `{}`: 2, `{"nudges": 3}`: 3} {
+		r := start(t, config)
+		r.turn("Do it.")
+		n := 0
+		for again := true; again && n < 10; {
+			r.call("todo_write", list("in_progress build", "pending test"))
+			if again = r.nudge(); again {
+				n++
+			}
+		}
+		if n != nudges {
+			t.Errorf("%s: %d reminders, want %d", config, n, nudges)
+		}
+		r.works()
+		r.call("todo_write", list("in_progress build", "pending test"))
+		if r.nudge() != (nudges > 0) {
+			t.Errorf("%s: after work a new row does not begin", config)
+		}
+	}
+}
+
+// A question of the person is answered and that is that, although the list is open.
+func TestP1_AnAnswerWithoutWorkEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	r := start(t, `{"nudges": 10}`)
+	r.turn("Do it.")
+	r.call("todo_write", list("in_progress build", "pending test"))
+	r.nudges()
+	r.end(session.ReasonCompleted, nil)
+	r.turn("What is left?")
+	if r.nudge() {
+		t.Error("the answer to a question is held up")
+	}
+}
+
+// What the person stopped is not pushed on in the turn that follows, even where the
+// agent looks something up for them.
+func TestP1_NoNudgeAfterTheTurnThatThePersonStopped(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ended session.TurnEnded
+		quiet bool
+	}{
+		"stopped":  {session.TurnEnded{Reason: session.ReasonCancelled}, true},
+		"repaired": {session.TurnEnded{Reason: session.ReasonCancelled, Repaired: true}, false},
+		"done":     {session.TurnEnded{Reason: session.ReasonCompleted}, false},
+	} {
+		r := start(t, "")
 		r.turn("Do it.")
 		r.call("todo_write", list("in_progress build", "pending test"))
-		if n := r.nudges(); n != nudges {
-			t.Errorf("nudges = %d: %d reminders", nudges, n)
+		r.book.add(session.KindTurnEnded, c.ended)
+		r.turn("What did you change so far?")
+		r.works()
+		if r.nudge() == c.quiet {
+			t.Errorf("%s: reminded %v", name, !c.quiet)
+		}
+		r.end(session.ReasonCompleted, nil)
+		r.turn("Go on, then.")
+		r.works()
+		if !r.nudge() {
+			t.Errorf("%s: no reminder in the turn after", name)
 		}
 	}
 }
@@ -164,7 +221,7 @@ func TestP1_NoNudgeWhileThePersonIsAsked(t *testing.T) {
 			t.Errorf("question %s: reminded %v", outcome, !quiet)
 		}
 		if outcome != session.OutcomePending {
-			r.works()
+			r.call("todo_write", list("in_progress build", "pending test"))
 			if !r.nudge() {
 				t.Errorf("question %s: the agent went on, and is not reminded", outcome)
 			}
@@ -201,6 +258,7 @@ func TestP1_NoNudgeWhileASubagentWorks(t *testing.T) {
 			t.Error("no reminder though every subagent is done")
 		}
 		r.works()
+		r.call("todo_write", list("in_progress build", "pending test"))
 	}
 }
 

@@ -51,15 +51,24 @@ func (p *Provider) BeforeTool(_ context.Context, where hook.Where, call hook.Too
 			open = append(open, r)
 		}
 	}
+	shown, was := p.take(where.Session, call.CallID)
 	switch {
 	case len(open) == 0:
 		return hook.ToolDecision{Confinement: f.bound}, nil
 	case p.never(at):
 		return hook.ToolDecision{Deny: textNever(open, at.child)}, nil
 	case call.Answer == nil:
+		p.put(where.Session, call.CallID, shownBy(f, open))
 		return hook.ToolDecision{Ask: question(f, open)}, nil
+	case allows(*call.Answer) && (!was || !shown.covers(f, open)):
+		return hook.ToolDecision{Deny: textChanged(f.subject)}, nil
 	}
 	return p.answered(where.Session, *call.Answer, f, open), nil
+}
+
+// allows tells whether a person's answer lets the call run.
+func allows(a session.Answer) bool {
+	return a.Outcome == session.OutcomeAnswered && !a.Chose(optionDeny) && (a.Chose(optionOnce) || a.Chose(optionSession))
 }
 
 // answered makes the decision of what the person said.

@@ -65,19 +65,19 @@ func TestT16_SessionMemoryIsExact(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 	for line, want := range map[string]string{
-		"curl -s https://example.com": "allow", "curl -s https://example.com | wc -l": "allow", `c\url "-s" https://example.com`: "allow",
+		"curl -s https://example.com | head": "allow", "curl -s https://example.com": "ask", "curl -s https://example.com | wc -l": "ask", `c\url "-s" https://example.com | head`: "ask",
 		"curl -s https://example.com/x": "ask", "curl https://example.com": "ask", "curl -s https://example.com; git push": "ask",
 		"echo secret | curl -s https://example.com": "ask", "cd sub && curl -s https://example.com": "ask", "sudo curl -s https://example.com": "ask", "/tmp/curl -s https://example.com": "ask",
 	} {
 		d.want(line, want)
 	}
-	if out := d.decide("shell", args{"command": "curl -s https://example.com", "workdir": "sub"}); verdict(out) != "ask" {
+	if out := d.decide("shell", args{"command": "curl -s https://example.com | head", "workdir": "sub"}); verdict(out) != "ask" {
 		t.Errorf("in another directory: %+v", out)
 	}
-	if out := d.decideIn("other", "shell", shellCall("curl -s https://example.com"), nil); verdict(out) != "ask" {
+	if out := d.decideIn("other", "shell", shellCall("curl -s https://example.com | head"), nil); verdict(out) != "ask" {
 		t.Errorf("in another session: %+v", out)
 	}
-	if out := d.decideIn("child", "shell", shellCall("curl -s https://example.com"), nil); verdict(out) != "deny" {
+	if out := d.decideIn("child", "shell", shellCall("curl -s https://example.com | head"), nil); verdict(out) != "deny" {
 		t.Errorf("in a subagent: %+v", out)
 	}
 }

@@ -49,7 +49,7 @@ func (p *Provider) file(f *finding, at place, tool, path string) {
 		return
 	}
 	_, inside := p.reach(at).Root(forms.real)
-	if slices.Contains(strings.Split(forms.real, "/"), ".git") {
+	if gitPlace(forms.lexical) || gitPlace(forms.real) {
 		f.ask("it lies in a directory .git, where git keeps what it runs", key)
 	}
 	switch {
@@ -62,6 +62,12 @@ func (p *Provider) file(f *finding, at place, tool, path string) {
 		f.ask(fmt.Sprintf("it lies outside of what the file policy %s lets change", p.config.Files), key)
 		f.bound = widened(f.bound, existing(filepath.Dir(forms.real)))
 	}
+}
+
+// gitPlace tells whether a path leads through a directory .git, which some file
+// systems know under other letters too.
+func gitPlace(path string) bool {
+	return slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
 }
 
 // widened is what a call may do that the person allowed: write in the workspace

@@ -76,8 +76,12 @@ func (d *desk) run(line string) hook.ToolDecision {
 	return d.decide("shell", args{"description": "x", "command": line})
 }
 
+// answer puts the call and answers what is asked about it.
 func (d *desk) answer(name string, a args, choice string) hook.ToolDecision {
 	d.t.Helper()
+	if out := d.decide(name, a); out.Ask == nil {
+		return out
+	}
 	return d.decideIn("s", name, a, &session.Answer{Outcome: session.OutcomeAnswered, Choices: []string{choice}})
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -17,7 +18,8 @@ import (
 type Provider struct {
 	hook.Passive
 	config   Config
-	enforced bool // the system binds commands to the file policy
+	enforced bool   // the system binds commands to the file policy
+	self     string // the program that this is, which no call may use as it likes
 
 	mu       sync.Mutex
 	sessions map[string]*place
@@ -29,6 +31,7 @@ type place struct {
 	directory string
 	child     bool
 	allowed   map[string]bool // for the session, by the person
+	asked     map[string]asked
 }
 
 // maxAllowed bounds what a session remembers; the person is asked again after that.
@@ -37,7 +40,8 @@ const maxAllowed = 2000
 // New makes a Provider without sessions.
 func New(config Config) *Provider {
 	_, enforced := confine.Enforced()
-	return &Provider{config: config, enforced: enforced, sessions: map[string]*place{}}
+	self, _ := os.Executable() // the name tureen is known anyway
+	return &Provider{config: config, enforced: enforced, self: self, sessions: map[string]*place{}}
 }
 
 // Name is the plugin's name.
@@ -61,7 +65,7 @@ func (p *Provider) Open(_ context.Context, s compaction.Session) error {
 	defer p.mu.Unlock()
 	at := p.sessions[s.ID]
 	if at == nil {
-		at = &place{allowed: map[string]bool{}}
+		at = &place{allowed: map[string]bool{}, asked: map[string]asked{}}
 		p.sessions[s.ID] = at
 	}
 	at.workspace, at.directory, at.child = filepath.Clean(s.Workspace), filepath.Clean(s.Directory), s.Parent != ""

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -28,14 +29,13 @@ func (p *Provider) shell(f *finding, at place, args arguments) {
 		f.detail += "\n(in " + dir + ")"
 	}
 	reach := p.reach(at)
-	line := shellcmd.Analyze(args.Command, shellcmd.Options{Dir: dir, Home: p.config.home, Inside: func(path string) bool { return inside(reach, path) }})
+	line := shellcmd.Analyze(args.Command, shellcmd.Options{Dir: dir, Home: p.config.home, Self: p.self,
+		Inside: func(path string) bool { return inside(reach, path) }, Resolve: resolve, Exists: exists})
+	// What is allowed for the session is this line in this directory: the same
+	// command does something else with other input, variables or neighbours.
 	whole := strings.Join([]string{toolShell, dir, args.Command}, "\x00")
 	for _, c := range line.Commands {
-		key := strings.Join(append([]string{toolShell, dir}, c.Argv...), "\x00")
-		if line.Moves || c.Fed || len(c.Argv) == 0 || c.Has(shellcmd.Unclear) || strings.Contains(c.Text(), shellcmd.Unknown) {
-			key = whole
-		}
-		if p.command(f, c, key); f.deny != "" {
+		if p.command(f, c, whole); f.deny != "" {
 			return
 		}
 	}
@@ -104,13 +104,19 @@ func about(c shellcmd.Command, kind shellcmd.Kind) string {
 	return brief(c.Text())
 }
 
+// exists tells whether there is something at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // redirections asks about files that the line writes, where the system does not
 // keep commands to the file policy.
 func (p *Provider) redirections(f *finding, line shellcmd.Line, reach confine.Bounds, key string) {
 	if p.enforced || p.config.Files == session.FilesFull {
 		return
 	}
-	for _, path := range line.Writes {
+	for _, path := range append(line.Writes[:len(line.Writes):len(line.Writes)], line.Touches...) {
 		known := filepath.IsAbs(path) && !strings.Contains(path, shellcmd.Unknown)
 		if p.config.Files == session.FilesReadOnly || !known || !inside(reach, resolve(path)) {
 			f.ask(fmt.Sprintf("it writes %s, and the file policy is %s", brief(path), p.config.Files), key)

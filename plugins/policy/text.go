@@ -62,6 +62,11 @@ func textRefused(subject, words string) string {
 	return text + " Go on without it, or stop and say why it is needed."
 }
 
+// textChanged answers where a yes is not about what there is now.
+func textChanged(subject string) string {
+	return fmt.Sprintf("what the person was asked about has changed since, so that the answer does not let you %s. Nothing was run or changed. Make the call again, and the person is asked about what there is now.", subject)
+}
+
 // textRule answers where a rule forbids.
 func textRule(rule, what string) string {
 	return fmt.Sprintf("refused: the rule %q of this session's policy forbids %s. Do not try it in another form; go on without it, or say in your answer what is missing.", rule, visible(brief(what)))

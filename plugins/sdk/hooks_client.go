@@ -76,5 +76,5 @@ func (c *hooksClient) TurnEnded(ctx context.Context, at hook.Where, ended sessio
 func (c *hooksClient) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.Idle(ctx, &pluginv1.IdleRequest{Context: call})
-	return hook.IdleDecision{Wait: resp.GetWait(), FollowUp: resp.GetFollowUp()}, c.r.outcome("Idle", resp, err)
+	return hook.IdleDecision{Wait: resp.GetWait(), FollowUp: resp.GetFollowUp(), Unfinished: resp.GetUnfinished()}, c.r.outcome("Idle", resp, err)
 }

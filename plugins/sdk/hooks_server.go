@@ -71,5 +71,5 @@ func (h *hooksServer) Idle(ctx context.Context, req *pluginv1.IdleRequest) (*plu
 	d, err := protect(func() (hook.IdleDecision, error) {
 		return h.s.use().Hooks.Idle(ctx, whereFrom(req.GetContext()))
 	})
-	return &pluginv1.IdleResponse{Error: h.s.failure(err), Wait: valid(d.Wait), FollowUp: valid(d.FollowUp)}, nil
+	return &pluginv1.IdleResponse{Error: h.s.failure(err), Wait: valid(d.Wait), FollowUp: valid(d.FollowUp), Unfinished: valid(d.Unfinished)}, nil
 }

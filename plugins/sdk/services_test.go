@@ -251,7 +251,7 @@ func (hooked) Idle(_ context.Context, at hook.Where) (hook.IdleDecision, error) 
 	if at.Turn == 2 {
 		panic("idle hands")
 	}
-	return hook.IdleDecision{Wait: "a job", FollowUp: "go on"}, nil
+	return hook.IdleDecision{Wait: "a job", FollowUp: "go on", Unfinished: "a goal"}, nil
 }
 
 func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
@@ -301,7 +301,7 @@ func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
 	if _, err := h.Idle(t.Context(), at); !errors.As(err, &own) || own.Code != sdk.CodePanic {
 		t.Errorf("idle: %v", err)
 	}
-	if d, err := h.Idle(t.Context(), hook.Where{Session: "s"}); err != nil || d != (hook.IdleDecision{Wait: "a job", FollowUp: "go on"}) {
+	if d, err := h.Idle(t.Context(), hook.Where{Session: "s"}); err != nil || d != (hook.IdleDecision{Wait: "a job", FollowUp: "go on", Unfinished: "a goal"}) {
 		t.Errorf("idle: %+v %v", d, err)
 	}
 }

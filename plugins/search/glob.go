@@ -55,11 +55,14 @@ func (p *Provider) glob(ctx context.Context, call tool.Call, args globArgs) (str
 	case !info.IsDir():
 		return "", toolcall.Errorf("NOT_A_DIRECTORY", "cannot search %q: not a directory; read shows a file", args.Path)
 	}
-	w := &walk{root: root, depth: depthOf(rest), timeLimit: p.deadline}
+	w := &walk{root: root, display: p.display(call.Session), depth: depthOf(rest), timeLimit: p.deadline}
 	var found newest
 	err = w.each(ctx, func(_ context.Context, path, rel string, entry fs.DirEntry) error {
 		if doublestar.MatchUnvalidated(rest, rel) {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			switch info, err := os.Stat(path); {
+			case err != nil:
+				w.pass(path, err)
+			case info.Mode().IsRegular():
 				found.add(path, info.ModTime())
 			}
 		}
@@ -71,7 +74,7 @@ func (p *Provider) glob(ctx context.Context, call tool.Call, args globArgs) (str
 	if found.total == 0 {
 		return w.nothing("No files found", "pattern or path")
 	}
-	return found.text(p.display(call.Session)) + w.notes("pattern or path"), nil
+	return found.text(w.display) + w.notes("pattern or path"), nil
 }
 
 // depthOf is how deep below its root a pattern reaches, -1 = any depth.

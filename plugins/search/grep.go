@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"regexp/syntax"
@@ -55,15 +56,20 @@ func (p *Provider) grep(ctx context.Context, call tool.Call, args grepArgs) (str
 	if err != nil {
 		return "", toolcall.Cannot("search", args.Path, err)
 	}
-	w := &walk{root: root, depth: -1, timeLimit: p.deadline}
+	w := &walk{root: root, display: p.display(call.Session), depth: -1, timeLimit: p.deadline}
 	r := &report{context: max(0, min(maxContext, int(args.Context)))}
 	s := newScanner(matcher, r)
-	display := p.display(call.Session)
 	err = w.each(ctx, func(ctx context.Context, path, rel string, entry fs.DirEntry) error {
-		if entry.Type() != 0 || rel != "" && !args.includes(rel) {
+		if rel != "" && !args.includes(rel) {
 			return nil
 		}
-		err := s.file(ctx, path, display(path))
+		if entry.Type() != 0 { // a symlink: not followed, but one that leads nowhere is told of
+			if _, err := os.Stat(path); err != nil {
+				w.pass(path, err)
+			}
+			return nil
+		}
+		err := s.file(ctx, path, w.display(path))
 		if errors.Is(err, errBinary) && rel == "" {
 			return toolcall.Cannot("search", args.Path, err)
 		}
@@ -71,7 +77,7 @@ func (p *Provider) grep(ctx context.Context, call tool.Call, args grepArgs) (str
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, errBinary) {
-			w.unreadable++
+			w.pass(path, err)
 		}
 		return nil
 	})

@@ -240,7 +240,7 @@ func TestT13_GrepSaysWhatIsWrong(t *testing.T) {
 		if err := os.Chmod(filepath.Join(b.dir, "f"), 0); err != nil {
 			t.Fatal(err)
 		}
-		b.gives("grep", args{"pattern": "x"}, "No matches found", "(1 files or directories could not be read.)")
+		b.gives("grep", args{"pattern": "x"}, "No matches found", `(Passed by, for they could not be read: "f" (permission denied). What is in them is not in this answer.)`)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/tureen-host/tureen/plugins/internal/toolcall"
@@ -18,12 +19,14 @@ var skipped = map[string]bool{".git": true, "node_modules": true}
 
 // walk is one search through a tree of files.
 type walk struct {
-	root  string // without symlinks
-	depth int    // directories below root that are entered, -1 = all
+	root    string // without symlinks
+	display func(path string) string
+	depth   int // directories below root that are entered, -1 = all
 	// timeLimit ends the walk early; stopped is then true.
-	timeLimit  time.Duration
-	stopped    bool
-	unreadable int // files and directories that could not be read
+	timeLimit time.Duration
+	stopped   bool
+	passed    []string // the first places that could not be read, each with the reason
+	passedAll int      // how many there were
 }
 
 // each calls visit with every file below the root that is regular or a symlink,
@@ -37,7 +40,7 @@ func (w *walk) each(ctx context.Context, visit func(ctx context.Context, path, r
 			return limited.Err()
 		}
 		if err != nil {
-			w.unreadable++
+			w.pass(path, err)
 			return nil
 		}
 		rel := strings.TrimPrefix(strings.TrimPrefix(path, w.root), "/")
@@ -72,10 +75,39 @@ func (w *walk) notes(looked string) string {
 	if w.stopped {
 		text += fmt.Sprintf("\n(Stopped after %s with part of the files looked at; narrow %s for the whole answer.)", w.timeLimit, looked)
 	}
-	if w.unreadable > 0 {
-		text += fmt.Sprintf("\n(%d files or directories could not be read.)", w.unreadable)
+	if w.passedAll > 0 {
+		more := ""
+		if n := w.passedAll - len(w.passed); n > 0 {
+			more = fmt.Sprintf(", and %d more", n)
+		}
+		text += fmt.Sprintf("\n(Passed by, for they could not be read: %s%s. What is in them is not in this answer.)", strings.Join(w.passed, ", "), more)
 	}
 	return text
+}
+
+// maxPassed is how many places that could not be read are named.
+const maxPassed = 5
+
+// pass notes a place that the search has to go without. One that is gone by now was
+// taken away meanwhile and is not missing.
+func (w *walk) pass(path string, err error) {
+	entry, gone := os.Lstat(path)
+	if errors.Is(gone, fs.ErrNotExist) {
+		return
+	}
+	why := err.Error()
+	var inPath *fs.PathError
+	switch {
+	case entry != nil && entry.Mode()&fs.ModeSymlink != 0 && errors.Is(err, fs.ErrNotExist):
+		why = "a symlink to nothing"
+	case errors.Is(err, syscall.ELOOP):
+		why = "a symlink to itself"
+	case errors.As(err, &inPath):
+		why = inPath.Err.Error()
+	}
+	if w.passedAll++; len(w.passed) < maxPassed {
+		w.passed = append(w.passed, fmt.Sprintf("%q (%s)", w.display(path), why))
+	}
 }
 
 // nothing is the answer of a search that found nothing: empty, or an error where

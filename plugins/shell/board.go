@@ -30,10 +30,15 @@ type board struct {
 	jobs    []*job // oldest first
 	past    []record
 	waiting sync.WaitGroup // for jobs to end
+	patience
+
+	telling sync.Mutex // guards what follows
+	untold
 }
 
 func newBoard(p *Provider, id string) *board {
 	b := &board{p: p, session: id, access: p.host.Session(id), ready: make(chan struct{}), next: 1}
+	b.since = time.Now()
 	b.open, b.shut = context.WithCancel(p.stopping)
 	return b
 }
@@ -102,6 +107,7 @@ func (b *board) enter(ctx context.Context, args shellArgs, bounds bound) (*job, 
 	j.id = fmt.Sprintf("job-%d", b.next)
 	b.next++
 	b.jobs = append(b.jobs, j)
+	b.since, b.urged = time.Now(), false
 	b.forget()
 	b.mu.Unlock()
 	if args.OutliveSession {
@@ -147,7 +153,8 @@ func (b *board) launch(j *job, p *process) {
 	b.p.running.Go(func() {
 		defer b.waiting.Done()
 		defer j.cancel()
-		if j.run() {
+		if j.run(b) {
+			b.stir()
 			b.settle(j)
 		}
 	})

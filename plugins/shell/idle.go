@@ -2,17 +2,17 @@ package shell
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/tureen-host/tureen/host/hook"
 )
 
-// maxNamed is how many jobs are named where a run says what it waits for.
-const maxNamed = 5
+// stepPatience is how long a step waits for the look at earlier jobs, which the host
+// lends the log for in its own time. It is less than the host gives a hook.
+const stepPatience = 1500 * time.Millisecond
 
-// idle keeps a run waiting for jobs that will tell of their end (L16).
+// idle tells a step of earlier jobs, and keeps a run waiting for jobs that will tell
+// of their end (L16).
 type idle struct {
 	hook.Passive
 	p *Provider
@@ -20,48 +20,51 @@ type idle struct {
 
 func (i *idle) Name() string { return Name }
 
-func (i *idle) Points() []hook.Point { return []hook.Point{hook.Idle} }
+func (i *idle) Points() []hook.Point { return []hook.Point{hook.BeforeStep, hook.Idle} }
 
 // OnFailure: a run is not worth less because nobody knows of its jobs.
 func (i *idle) OnFailure() string { return "continue" }
+
+func (i *idle) BeforeStep(ctx context.Context, at hook.Where, _ []hook.Pending) (hook.StepDecision, error) {
+	b := i.p.board(at.Session)
+	if b == nil {
+		return hook.StepDecision{}, nil
+	}
+	b.stir()
+	if !b.isReady(ctx, stepPatience) {
+		return hook.StepDecision{}, nil
+	}
+	return hook.StepDecision{Inject: b.inject(ctx, at)}, nil
+}
 
 func (i *idle) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {
 	b := i.p.board(at.Session)
 	if b == nil {
 		return hook.IdleDecision{}, nil
 	}
-	select { // rather than let the run wait for the next time it asks
-	case <-b.ready:
-	case <-time.After(2 * recallPause):
-	case <-ctx.Done():
+	if !b.isReady(ctx, 2*recallPause) { // rather than let the run wait for the next time it asks
+		return hook.IdleDecision{Wait: "a look at earlier background jobs"}, nil
 	}
-	return hook.IdleDecision{Wait: b.wait()}, nil
+	if err := b.tellOwed(ctx); err != nil { // the next hook tries again
+		b.p.logger.Warn("the model was not told of earlier jobs", "session", b.session, "error", err)
+	}
+	return hook.IdleDecision{Wait: b.hold(ctx, at.Turn)}, nil
 }
 
-// wait says which jobs the model has yet to hear of, "" for none. A job that outlives
-// the session keeps nobody waiting.
-func (b *board) wait() string {
+// isReady waits a while until earlier jobs are known.
+func (b *board) isReady(ctx context.Context, limit time.Duration) bool {
+	select { // without a timer in the usual case
+	case <-b.ready:
+		return true
+	default:
+	}
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	select {
 	case <-b.ready:
-	default:
-		return "a look at earlier background jobs"
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var labels []string
-	for _, j := range b.jobs {
-		if j.process != nil && !j.isSettled() && !(j.outlives() && j.running()) {
-			labels = append(labels, j.label())
-		}
-	}
-	n := len(labels)
-	switch {
-	case n == 0:
-		return ""
-	case n == 1:
-		return "1 background job (" + labels[0] + ")"
-	case n > maxNamed:
-		labels = append(labels[:maxNamed], "…")
-	}
-	return fmt.Sprintf("%d background jobs (%s)", n, strings.Join(labels, ", "))
+	return false
 }

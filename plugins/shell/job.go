@@ -32,6 +32,7 @@ type job struct {
 	state    *os.ProcessState
 	over     time.Time // when it ended, zero while it runs
 	killed   bool      // by job_kill
+	closed   bool      // stopped, because the session ended
 	known    bool      // the model has seen how it ended
 	waiting  int       // calls of job_output that wait for its end
 	settling bool      // its end is being told
@@ -43,13 +44,17 @@ func (j *job) outlives() bool { return j.file != nil }
 
 // run waits for the end of the job's process, or ends it. It tells whether the job
 // has come to its end; otherwise it was let go with the session.
-func (j *job) run() bool {
+func (j *job) run(b *board) bool {
 	why := j.process.watch(j.ctx, nil, nil)
 	j.mu.Lock()
 	letGo := why == aborted && !j.killed
+	j.closed = letGo && !j.outlives()
 	j.mu.Unlock()
 	if letGo && j.outlives() {
 		return false
+	}
+	if letGo {
+		b.noteClosed(j)
 	}
 	var state *os.ProcessState
 	if j.outlives() && why == exited {
@@ -78,6 +83,8 @@ func (j *job) status() string {
 	switch {
 	case j.over.IsZero():
 		return "running"
+	case j.closed:
+		return statusClosed
 	case j.killed:
 		return "stopped by job_kill"
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/hook"
+	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
 	"github.com/tureen-host/tureen/plugins/sdk"
@@ -30,6 +31,12 @@ type ledger struct {
 	deaf   bool // the host takes nothing any more
 	room   int  // how many events it takes before that, 0 = any number
 	late   int  // how many reads fail first: the host has not opened the session yet
+}
+
+func (l *ledger) setDeaf(deaf bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deaf = deaf
 }
 
 func (l *ledger) append(e session.Event) error {
@@ -76,7 +83,7 @@ func (l *ledger) notices(t *testing.T) (texts []string) {
 	t.Helper()
 	for e := range l.Events(t.Context(), session.Query{Kinds: []session.Kind{session.KindInboxQueued}}) {
 		item, err := session.Decode[session.InboxItem](e)
-		if err != nil || !item.Wake || !strings.HasPrefix(item.Key, "job:job-") {
+		if err != nil || !item.Wake || !strings.HasPrefix(item.Key, "job:job-") && !strings.HasPrefix(item.Key, "wait:") {
 			t.Errorf("notice %+v, %v", item, err)
 		}
 		texts = append(texts, item.Text)
@@ -185,11 +192,44 @@ func (c *crew) refuses(name string, a args, code, text string) {
 // waits is what the plugin keeps a run waiting for.
 func (c *crew) waits() string {
 	c.t.Helper()
-	d, err := c.running.Hooks(shell.Plugin("test").HookPoints, "end_turn").Idle(c.t.Context(), hook.Where{Session: "s"})
+	return c.waitsAfter(0)
+}
+
+// waitsAfter is waits after a turn.
+func (c *crew) waitsAfter(turn int) string {
+	c.t.Helper()
+	d, err := c.hooks().Idle(c.t.Context(), hook.Where{Session: "s", Turn: turn})
 	if err != nil || d.FollowUp != "" {
 		c.t.Fatalf("%+v, %v", d, err)
 	}
 	return d.Wait
+}
+
+func (c *crew) hooks() hook.Hooks {
+	return c.running.Hooks(shell.Plugin("test").HookPoints, "end_turn")
+}
+
+// step is a step that comes about: what the plugin tells it stands in the log then.
+func (c *crew) step(turn, step int) []string {
+	c.t.Helper()
+	texts := c.rejectedStep(turn, step)
+	for _, text := range texts {
+		m := session.Message{Message: llm.Text(llm.RoleUser, text), Source: session.SourcePlugin, From: shell.Name}
+		if err := c.log.append(session.New(session.KindMessageUser, m)); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	return texts
+}
+
+// rejectedStep is one that does not come about.
+func (c *crew) rejectedStep(turn, step int) []string {
+	c.t.Helper()
+	d, err := c.hooks().BeforeStep(c.t.Context(), hook.Where{Session: "s", Turn: turn, Step: step}, nil)
+	if err != nil || d.Reject != "" {
+		c.t.Fatalf("%+v, %v", d, err)
+	}
+	return d.Inject
 }
 
 // settled waits until nothing is waited for any more.

@@ -250,13 +250,27 @@ func TestT9_TheEndOfTheSessionEndsItsJobs(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of its output: %v, %v", info, err)
 	}
-	// The next process tells of both, and does not claim that the second was killed.
+	if r := c.log.records(t); len(r) != 3 || r[2].ID != "job-1" || r[2].Status != "stopped: the session ended" || r[2].Ended == nil || !r[2].Tell {
+		t.Errorf("records %+v", r)
+	}
+	// The next process wakes the model for the second alone, and does not claim that it
+	// was killed. That the first was stopped in order the next step is told, once.
 	again := reopen(t, `{}`, c.dir, c.log)
 	again.settled()
-	again.told("The host or the plugin stopped while background job job-1 (Try something) ran, and its processes were killed.",
-		"Background job job-2 (Try something) was started to go on by itself")
-	if texts := c.log.notices(t); !strings.Contains(texts[1], found[2]) {
-		t.Errorf("the notice does not name the file: %q", texts[1])
+	again.told("Background job job-2 (Try something) was started to go on by itself")
+	if texts := c.log.notices(t); !strings.Contains(texts[0], found[2]) {
+		t.Errorf("the notice does not name the file: %q", texts[0])
+	}
+	const stopped = "Background job job-1 (Try something) still ran when the session was closed, and was stopped with it."
+	if got := again.step(1, 1); len(got) != 1 || !strings.HasPrefix(got[0], stopped) {
+		t.Errorf("the step is told %q", got)
+	}
+	again.refuses("job_output", args{"id": "job-1"}, "JOB_GONE", "job job-1 belonged to an earlier process of the plugin, and its output is gone with it [status: stopped: the session ended]")
+	for range 2 {
+		if got := again.step(1, 2); len(got) != 0 {
+			t.Errorf("another step is told %q", got)
+		}
+		again = reopen(t, `{}`, c.dir, c.log)
 	}
 }
 

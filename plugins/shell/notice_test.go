@@ -46,7 +46,9 @@ func TestC097_AJobDiesWithTheProcess(t *testing.T) {
 			r := c.use(t.Context(), "shell", session.Confinement{}, args{"command": "cat begun"})
 			return r.Text == "begun"
 		})
+		log.setDeaf(true) // as for a process that is killed
 	})
+	log.setDeaf(false)
 	for range 3 {
 		t.Run("again", func(t *testing.T) {
 			c := reopen(t, `{}`, dir, log)

@@ -28,11 +28,12 @@ type Config struct {
 	MaxOutputBytes int           // kept of each stream, its end
 	Jobs           bool          // whether commands may go on in the background
 	MaxJobs        int           // how many of a session may run at once
+	Wait           time.Duration // how long a run waits for jobs while nothing happens, 0 = not at all
 }
 
 // DefaultConfig is what counts where the profile says nothing.
 func DefaultConfig() Config {
-	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10}
+	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute}
 }
 
 // ParseConfig reads a config that fits the schema; keys that are not there keep
@@ -45,6 +46,7 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 		MaxOutputBytes *int   `json:"max_output_bytes"`
 		Jobs           *bool  `json:"jobs"`
 		MaxJobs        *int   `json:"max_jobs"`
+		Wait           string `json:"wait"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return c, fmt.Errorf("read the config of plugin %q: %w", Name, err)
@@ -71,6 +73,13 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 	if c.Timeout > c.MaxTimeout {
 		return c, fmt.Errorf("config of plugin %q: timeout %s is longer than max_timeout %s; raise one or lower the other", Name, c.Timeout, c.MaxTimeout)
 	}
+	if in.Wait != "" {
+		v, err := time.ParseDuration(in.Wait)
+		if err != nil || v < 0 {
+			return c, fmt.Errorf("config of plugin %q: wait is %q; write a duration such as \"30m\", or \"0s\" for no waiting", Name, in.Wait)
+		}
+		c.Wait = v
+	}
 	take(&c.MaxOutputBytes, in.MaxOutputBytes)
 	take(&c.Jobs, in.Jobs)
 	take(&c.MaxJobs, in.MaxJobs)
@@ -94,7 +103,7 @@ func Plugin(version string) sdk.Plugin {
 		Version:      version,
 		Roles:        []sdk.Role{sdk.RoleTools, sdk.RoleHooks},
 		Capabilities: jobsNeed,
-		HookPoints:   []hook.Point{hook.Idle},
+		HookPoints:   []hook.Point{hook.BeforeStep, hook.Idle},
 		ConfigSchema: configSchema,
 		Start:        start,
 	}

@@ -52,6 +52,7 @@ type Provider struct {
 
 	mu     sync.Mutex
 	boards map[string]*board // jobs by session
+	nested map[string]bool   // sessions of subagents: nobody is asked there
 }
 
 // New makes a Provider without sessions. It looks for bash, then for sh. It has no
@@ -63,7 +64,7 @@ func New(config Config) (*Provider, error) {
 			program, err = filepath.Abs(program)
 		}
 		if err == nil {
-			p := &Provider{config: config, program: program, boards: map[string]*board{}, logger: slog.New(slog.DiscardHandler)}
+			p := &Provider{config: config, program: program, boards: map[string]*board{}, nested: map[string]bool{}, logger: slog.New(slog.DiscardHandler)}
 			p.stopping, p.stop = context.WithCancel(context.Background())
 			return p, nil
 		}
@@ -80,11 +81,15 @@ func (p *Provider) jobs() bool { return p.config.Jobs && p.host != nil }
 // Open takes note of a session. Its jobs stay where it is open already; those of an
 // earlier process are looked for where it is not.
 func (p *Provider) Open(ctx context.Context, s compaction.Session) error {
-	if err := p.Workspaces.Open(ctx, s); err != nil || !p.jobs() {
+	if err := p.Workspaces.Open(ctx, s); err != nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.nested[s.ID] = s.Parent != ""
+	if !p.jobs() {
+		return nil
+	}
 	if p.boards[s.ID] == nil && p.stopping.Err() == nil {
 		b := newBoard(p, s.ID)
 		p.boards[s.ID] = b
@@ -103,6 +108,7 @@ func (p *Provider) Close(ctx context.Context, id string) {
 	p.mu.Lock()
 	b := p.boards[id]
 	delete(p.boards, id)
+	delete(p.nested, id)
 	p.mu.Unlock()
 	if b != nil {
 		b.close()
@@ -130,7 +136,7 @@ func (p *Provider) Tools(context.Context, string) ([]tool.Spec, error) {
 	onTimeout, more := "Stop the command after this many milliseconds.", ""
 	background := "Whatever the command leaves running in the background is stopped when it ends"
 	if p.jobs() {
-		onTimeout, more = "After this many milliseconds the command goes on as a background job.", jobArguments
+		onTimeout, more = "After this many milliseconds the command goes on as a background job.", fmt.Sprintf(jobArguments, p.waitText())
 		background += "; what is to go on by itself is started with run_in_background"
 	}
 	shell := tool.Spec{

@@ -3,7 +3,6 @@ package shell
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,12 +19,8 @@ const (
 	maxPast = keepEnded
 )
 
-// statusLost is the status of a job that an earlier process took with it.
-const statusLost = "unknown: the host or the plugin stopped while it ran"
-
-// recall finds out about the jobs of earlier processes, and tells the model, once,
-// what it was not told yet. A kill in the middle does no harm: the log is looked at
-// before anything is said (R1).
+// recall finds out about the jobs of earlier processes, and what the model was not
+// told of them yet; see untold.
 func (b *board) recall() {
 	defer close(b.ready)
 	deadline := time.Now().Add(recallTime)
@@ -55,26 +50,24 @@ func (b *board) recallOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var owed []record
 	for i, r := range known {
 		lost := r.Status == ""
-		if (lost || r.Tell) && !told[r.key()] {
-			text := r.lostText()
-			if !lost {
-				err = b.tell(ctx, r)
-			} else {
-				err = b.access.Steer(ctx, text, r.key(), true)
-			}
-			if err != nil {
-				return err
-			}
-		}
 		if lost {
 			known[i].Status = statusLost
+		}
+		switch {
+		case (lost || r.Tell) && !told[r.key()]:
+			owed = append(owed, known[i])
+		case lost:
 			if err := b.put(ctx, known[i]); err != nil {
 				return err
 			}
 		}
 	}
+	b.telling.Lock()
+	b.owed, b.oldest = owed, oldest
+	b.telling.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.past = known[max(0, len(known)-maxPast):]
@@ -117,25 +110,4 @@ func (b *board) records(ctx context.Context) (known []record, oldest int64, err 
 		}
 	}
 	return known, oldest, nil
-}
-
-// told reads which notices were queued after an event.
-func (b *board) told(ctx context.Context, after int64) (map[string]bool, error) {
-	told := map[string]bool{}
-	for e, err := range b.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindInboxQueued}, After: after}) {
-		if err != nil {
-			return nil, err
-		}
-		if item, err := session.Decode[session.InboxItem](e); err == nil && item.From == Name && strings.HasPrefix(item.Key, recordKind+":") {
-			told[item.Key] = true
-		}
-	}
-	return told, nil
-}
-
-func (r record) lostText() string {
-	if r.File != "" {
-		return fmt.Sprintf("Background job %s (%s) was started to go on by itself, and the session it was started in has ended since. Whether it still runs is not known here: look for its process, and at its output in %s.", r.ID, r.Label, r.File)
-	}
-	return fmt.Sprintf("The host or the plugin stopped while background job %s (%s) ran, and its processes were killed. How far it came is not known, and its output is gone. Its command was:\n%s\nCheck the actual state before you run it again.", r.ID, r.Label, r.Command)
 }

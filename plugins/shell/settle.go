@@ -2,8 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 )
 
@@ -12,6 +10,8 @@ const (
 	// does not listen.
 	tellAttempts = 5
 	tellPause    = time.Second
+	// lastTime is how long the host may take to note something when a session ends.
+	lastTime = time.Second
 )
 
 // settle notes the end of a job in the log, and tells the model where it does not
@@ -27,7 +27,9 @@ func (b *board) settle(j *job) {
 	j.mu.Unlock()
 	r := j.record()
 	r.Tell = tell
-	b.insist("note the end of "+j.id, func(ctx context.Context) error { return b.put(ctx, r) })
+	if b.insist("note the end of "+j.id, func(ctx context.Context) error { return b.put(ctx, r) }) != nil && b.open.Err() != nil {
+		b.putLast(r)
+	}
 	if tell {
 		b.insist("tell of the end of "+j.id, func(ctx context.Context) error { return b.tell(ctx, r) })
 	}
@@ -44,21 +46,39 @@ func (j *job) isSettled() bool {
 
 // tell queues the notice of a job's end, which wakes the agent (L4).
 func (b *board) tell(ctx context.Context, r record) error {
-	return b.access.Steer(ctx, fmt.Sprintf("Background job %s (%s) has ended [status: %s]. Read its output with job_output.", r.ID, r.Label, r.Status), r.key(), true)
+	return b.access.Steer(ctx, r.text(), r.key(), true)
+}
+
+// noteClosed notes in the log that a job is stopped because the session ends: nobody
+// is to believe afterwards that something went wrong.
+func (b *board) noteClosed(j *job) {
+	now := time.Now().UTC()
+	r := j.record()
+	r.Status, r.Ended, r.Tell = statusClosed, &now, true
+	b.putLast(r)
+}
+
+// putLast notes something although the session ends. The host may be gone already.
+func (b *board) putLast(r record) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastTime)
+	defer cancel()
+	if err := b.put(ctx, r); err != nil {
+		b.p.logger.Info("the host took no note of the end of a job any more", "session", b.session, "job", r.ID, "error", err)
+	}
 }
 
 // insist does something at the host, again where it fails, until the session ends.
-func (b *board) insist(what string, do func(context.Context) error) {
-	var err error
+func (b *board) insist(what string, do func(context.Context) error) (err error) {
 	for attempt := range tellAttempts {
-		if err = do(b.open); err == nil || errors.Is(err, context.Canceled) {
-			return
+		if err = do(b.open); err == nil || b.open.Err() != nil {
+			return err
 		}
 		select {
 		case <-b.open.Done():
-			return
+			return err
 		case <-time.After(tellPause << attempt / 2):
 		}
 	}
 	b.p.logger.Warn("the host did not listen", "session", b.session, "to", what, "error", err)
+	return err
 }

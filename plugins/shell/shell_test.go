@@ -321,6 +321,8 @@ func TestT8_ConfigIsChecked(t *testing.T) {
 		`{"timeout": "soon"}`:                           `timeout is "soon"`,
 		`{"max_timeout": "-1s"}`:                        `max_timeout is "-1s"`,
 		`{"timeout": "2m", "max_timeout": "1m"}`:        "timeout 2m0s is longer than max_timeout 1m0s",
+		`{"wait": "-1m"}`:                               `wait is "-1m"`,
+		`{"wait": "long"}`:                              `wait is "long"`,
 		`{"timeout": 5}`:                                "timeout",
 		`{"timeout": "1ns"}`:                            `timeout is "1ns"`,
 		`{"max_output_bytes": "many"}`:                  "max_output_bytes",
@@ -331,11 +333,12 @@ func TestT8_ConfigIsChecked(t *testing.T) {
 		}
 	}
 	for config, want := range map[string]shell.Config{
-		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
-		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
-		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
-		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10},
-		`{"jobs": false, "max_jobs": 3}`:        {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, MaxJobs: 3},
+		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"wait": "0s", "max_jobs": 3}`:         {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 3},
+		`{"jobs": false, "max_jobs": 3}`:        {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, MaxJobs: 3, Wait: 30 * time.Minute},
 	} {
 		if got, err := shell.ParseConfig(json.RawMessage(config)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", config, got, err)

@@ -37,7 +37,9 @@ func (p *Provider) fetch(ctx context.Context, call tool.Call, args fetchArgs) (s
 		return "", err
 	}
 	if kind == "text/html" || kind == "application/xhtml+xml" {
-		text = readable(text, got.url)
+		if text, err = readable(ctx, text, got.url); err != nil {
+			return "", err
+		}
 	}
 	text, notice := shown(tool.Clean(text), got.cut)
 	if strings.TrimSpace(text) == "" {

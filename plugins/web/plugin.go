@@ -61,7 +61,7 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 	u, err := url.Parse(strings.ReplaceAll(in.SearchURL, queryPlace, "x"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !strings.Contains(in.SearchURL, queryPlace) ||
 		strings.Contains(strings.SplitN(in.SearchURL, "?", 2)[0], queryPlace) {
-		return c, fmt.Errorf("config of plugin %q: search_url is %q; write it as http://HOST/search?q=%s&format=json", Name, in.SearchURL, queryPlace)
+		return c, fmt.Errorf("config of plugin %q: this search_url cannot be used and is not repeated, it may hold a secret; write it as http://HOST/search?q=%s&format=json", Name, queryPlace)
 	}
 	return c, nil
 }

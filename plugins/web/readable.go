@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
@@ -8,13 +9,6 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
-
-// dropped are elements whose content nobody reads as text.
-var dropped = map[atom.Atom]bool{
-	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Svg: true, atom.Iframe: true, atom.Object: true,
-	atom.Embed: true, atom.Canvas: true, atom.Audio: true, atom.Video: true, atom.Head: true, atom.Select: true, atom.Textarea: true, atom.Button: true,
-	atom.Math: true, atom.Datalist: true, atom.Dialog: true,
-}
 
 // gaps are the line ends around elements that stand apart.
 var gaps = map[atom.Atom]int{
@@ -28,28 +22,27 @@ var gaps = map[atom.Atom]int{
 const enough = 6 * maxText
 
 // readable is an HTML page as text with Markdown's headings, lists, links and code;
-// its title comes first.
-func readable(page string, at *url.URL) string {
-	root, err := html.Parse(strings.NewReader(page))
-	if err != nil { // nested too deeply
-		return bare(page)
+// its title comes first. It fails with ctx alone.
+func readable(ctx context.Context, page string, at *url.URL) (string, error) {
+	t, err := parse(ctx, page)
+	if err != nil {
+		return "", err
 	}
-	r := &reader{base: at}
-	if base := find(root, atom.Base); base != nil {
-		if u, err := at.Parse(attr(base, "href")); err == nil {
-			r.base = u
-		}
+	r := &reader{ctx: ctx, base: at}
+	if u, err := at.Parse(t.base); err == nil && t.base != "" {
+		r.base = u
 	}
-	if title := find(root, atom.Title); title != nil && inner(title) != "" {
-		r.line("Title: " + head(inner(title), titleHead))
+	if title := head(t.title, titleHead); title != "" {
+		r.line("Title: " + title)
 		r.gap(2)
 	}
-	r.node(root)
-	return r.b.String()
+	r.node(t.root)
+	return r.b.String(), ctx.Err()
 }
 
 // reader writes a page as text.
 type reader struct {
+	ctx   context.Context
 	b     strings.Builder
 	base  *url.URL
 	gaps  int  // line ends owed before the next word
@@ -97,7 +90,7 @@ func (r *reader) text(s string) {
 }
 
 func (r *reader) children(n *html.Node) {
-	for c := n.FirstChild; c != nil && r.b.Len() < enough; c = c.NextSibling {
+	for c := n.FirstChild; c != nil && r.b.Len() < enough && r.ctx.Err() == nil; c = c.NextSibling {
 		r.node(c)
 	}
 }
@@ -109,8 +102,6 @@ func (r *reader) node(n *html.Node) {
 		return
 	case n.Type != html.ElementNode:
 		r.children(n)
-		return
-	case dropped[n.DataAtom] || hidden(n):
 		return
 	}
 	gap := gaps[n.DataAtom]
@@ -186,11 +177,15 @@ func (r *reader) item(n *html.Node) {
 // link writes a link that leads somewhere else as Markdown, its words on one line.
 func (r *reader) link(n *html.Node) {
 	words, href := inner(n), strings.TrimSpace(attr(n, "href"))
-	to, err := r.base.Parse(href)
 	if words == "" {
 		return
 	}
-	if err != nil || href == "" || href[0] == '#' || to.Scheme != "http" && to.Scheme != "https" && to.Scheme != "mailto" {
+	if href == "" || href[0] == '#' {
+		r.text(words)
+		return
+	}
+	to, err := r.base.Parse(href) // its answer is as long as the base, and so is what is written
+	if err != nil || to.Scheme != "http" && to.Scheme != "https" && to.Scheme != "mailto" {
 		r.text(words)
 		return
 	}

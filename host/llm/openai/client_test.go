@@ -53,6 +53,23 @@ func TestThePathOfTheEndpoint(t *testing.T) {
 	}
 }
 
+// C129: what is secret in an address is known by the name of its parameter; the rest
+// of the address is no secret, or texts would lose what they say.
+func TestM25_C129_SecretsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"http://h/v1":                             "",
+		"http://h/v1?key=a%2Fb&api-version=2024":  "a/b",
+		"http://user:word@h/v1?X-Auth-Token=t":    "word t",
+		"http://h/v1?deployment=x&signature=s%3D": "s=",
+		"http://h/%zz?key=k":                      "",
+	} {
+		if got := strings.Join(openai.Secrets(base), " "); got != want {
+			t.Errorf("%s: %q, want %q", base, got, want)
+		}
+	}
+}
+
 func TestM21_M25_HeadersCarryTheKeyAndNoTelemetry(t *testing.T) {
 	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"} {
 		t.Setenv(name, "ambient-secret-of-the-user")

@@ -51,12 +51,13 @@ func (c *Client) broke(ctx context.Context, err error, call *call, model string,
 		e.Err = nil // no remedy: deltas may be out already
 		return c.hinted(e, &r, call, model)
 	case errors.As(err, &bad):
-		r := readReply(http.StatusOK, []byte(c.redact(string(bad.data))))
+		bad.data = []byte(c.redact(string(bad.data))) // before a cut could leave half a key
+		r := readReply(http.StatusOK, bad.data)
 		if r.html {
 			e := &llm.Error{Code: llm.CodeNotFound, Status: http.StatusOK, Message: r.summary()}
 			return c.hinted(e, &r, call, model)
 		}
-		return &llm.Error{Code: llm.CodeMalformed, Message: c.redact(bad.Error()), Err: bad.err}
+		return &llm.Error{Code: llm.CodeMalformed, Message: bad.Error(), Err: bad.err}
 	case errors.Is(err, bufio.ErrTooLong):
 		return &llm.Error{Code: llm.CodeMalformed, Message: fmt.Sprintf("a line of the stream is longer than %d MiB", maxDocument>>20), Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF) && ctx.Err() == nil:

@@ -98,7 +98,7 @@ func approve(s seen) Reply {
 	if len(s.results) > 0 {
 		return Reply{Text: "I tried to reach the network, and got: " + s.results[len(s.results)-1]}
 	}
-	return Reply{Calls: []Call{invoke("shell", map[string]any{"description": "fetch a page", "command": "curl -s http://127.0.0.1:9/"})}}
+	return Reply{Calls: []Call{invoke("shell", map[string]any{"description": "fetch a page", "command": "curl -s https://example.com/"})}}
 }
 
 // slow runs what takes longer than it gives it, ends its turn, and looks at the job
@@ -119,7 +119,7 @@ func slow(s seen) Reply {
 	return Reply{Text: "The job said: " + s.results[1]}
 }
 
-// forget leaves its list open until it is told twice.
+// forget leaves its list open until it is told.
 func forget(s seen) Reply {
 	list := func(second string) Reply {
 		return Reply{Calls: []Call{invoke("todo_write", map[string]any{"todos": []any{
@@ -134,7 +134,7 @@ func forget(s seen) Reply {
 	switch {
 	case len(s.results) == 0:
 		return list("pending")
-	case len(s.results) == 1 && nudges < 2:
+	case len(s.results) == 1 && nudges == 0:
 		return Reply{Text: "The measurement is done."}
 	case len(s.results) == 1:
 		return list("completed")

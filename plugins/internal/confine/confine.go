@@ -10,6 +10,8 @@
 //     cannot be made anywhere. Truncation is covered from ABI 3 on.
 //   - Other processes cannot be traced, nor their memory written. From ABI 6 on they
 //     cannot be signalled, nor reached through abstract sockets.
+//   - Root: a command of root gives up what reaches around all this, such as the right
+//     to read other processes' environments, to load modules and to make device nodes.
 //   - Helpers: from ABI 9 on sockets that somebody outside made cannot be connected
 //     to. Before, no Unix socket can be made at all, pairs excepted.
 //   - Offline: no socket but Unix ones can be made, be it for TCP, UDP or anything else,
@@ -19,9 +21,8 @@
 // then means TCP from ABI 4 and UDP from ABI 10 on, and helpers are bound from ABI 9 on.
 //
 // What is not: mode, owner, times and extended attributes of a file outside, which
-// Landlock does not know (its content stays safe); a file inside that has a second
-// name outside; and, for a command of root, what root can do without files, such as
-// loading a module. On other systems and older kernels nothing is bound: Enforced says so.
+// Landlock does not know (its content stays safe); and a file inside that has a second
+// name outside. On other systems and older kernels nothing is bound: Enforced says so.
 package confine
 
 import (

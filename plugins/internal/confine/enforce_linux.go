@@ -34,9 +34,12 @@ var enforced = sync.OnceValues(func() (int, bool) {
 // become binds this process and replaces it by argv. It returns where that fails;
 // the command has not run then.
 func become(bounds string, argv []string) int {
-	runtime.LockOSThread() // the filter of sockets binds one thread: the one that goes on
+	runtime.LockOSThread() // capabilities and the filter of sockets bind one thread: the one that goes on
 	var b Bounds
 	err := json.Unmarshal([]byte(bounds), &b)
+	if err == nil {
+		err = giveUp()
+	}
 	if err == nil {
 		err = b.apply()
 	}

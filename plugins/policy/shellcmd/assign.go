@@ -17,6 +17,9 @@ func (w *walker) assign(a *syntax.Assign) {
 		return
 	}
 	name := a.Name.Value
+	if commandTables[name] {
+		w.unclear(name, "it changes which program a name stands for")
+	}
 	switch {
 	case a.Array != nil:
 		w.facts.anything(name)
@@ -114,6 +117,9 @@ func (w *walker) value(x word) {
 		return
 	}
 	name = strings.TrimSuffix(name, "+")
+	if table, _, _ := strings.Cut(name, "["); commandTables[table] {
+		w.unclear(name, "it changes which program a name stands for")
+	}
 	if strings.Contains(name, Unknown) {
 		w.unclear(x.text, "it sets a variable that is named only when the line runs")
 		return
@@ -125,12 +131,18 @@ func (w *walker) value(x word) {
 	w.means(name, value)
 }
 
+// commandTables are arrays of bash by which names stand for programs.
+var commandTables = set("BASH_CMDS BASH_ALIASES")
+
+// proxies lead connections through other machines.
+var proxies = set("HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY")
+
 // altering variables make programs run other programs or other code.
 var altering = set(`BASH_ENV ENV SHELLOPTS BASHOPTS PS0 PS1 PS2 PS4 PROMPT_COMMAND CDPATH FPATH SHELL GLOBSORT EXECIGNORE
 	PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONBREAKPOINT PERL5OPT PERL5DB PERL5LIB PERLLIB RUBYOPT JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS
 	LUA_INIT GCONV_PATH OPENSSL_CONF OPENSSL_MODULES TAR_OPTIONS RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH LESSOPEN LESSCLOSE LESSEDIT SSH_ASKPASS SUDO_ASKPASS SUDO_EDITOR
 	HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS DOCKER_HOST RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTC BROWSER MANPAGER MANOPT NPM_CONFIG_SCRIPT_SHELL NPM_CONFIG_PREFIX
-	GNUPGHOME LOADLIBES COMPILER_PATH GCC_EXEC_PREFIX HGRCPATH HGEDITOR VIMINIT EXINIT MYVIMRC NVIM_APPNAME BASH_COMPAT HISTFILE INPUTRC EMACSLOADPATH`)
+	GNUPGHOME LOADLIBES MAKEFILES RIPGREP_CONFIG_PATH DBUS_SESSION_BUS_ADDRESS CURL_HOME WGETRC NPM_CONFIG_NODE_OPTIONS PYTEST_ADDOPTS COMPILER_PATH GCC_EXEC_PREFIX HGRCPATH HGEDITOR VIMINIT EXINIT MYVIMRC NVIM_APPNAME BASH_COMPAT HISTFILE INPUTRC EMACSLOADPATH`)
 
 // harmless values of a variable that names a program.
 var harmless = set("cat true : less more vi vim nano ed false /bin/true /bin/false /usr/bin/true /bin/cat")
@@ -162,6 +174,11 @@ func (w *walker) changes(name string, value word) string {
 		return name + " changes what other programs do"
 	case name == "HOME", name == "SHELL":
 		return name + " changes what other programs do"
+	case upper == "GOTOOLCHAIN":
+		return when(text != "" && text != "local", "it makes go fetch another version of itself")
+	case proxies[upper]:
+		w.facts.proxy = true
+		return when(text != "", "connections go where "+name+" says")
 	case upper == "NODE_OPTIONS":
 		return unsafeIf(name, text, "-r", "require", "import", "loader", "eval", Unknown)
 	case upper == "GOFLAGS", upper == "RUSTFLAGS", upper == "CGO_LDFLAGS", upper == "CGO_CFLAGS":

@@ -72,7 +72,19 @@ func run(t testing.TB, line string) (names, said string) {
 
 // options of a workspace whose only inside is itself.
 func options(dir string) shellcmd.Options {
-	return shellcmd.Options{Dir: dir, Home: "/home/nobody", Inside: func(path string) bool {
+	resolve := func(path string) string {
+		for rest := ""; path != "/"; path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest) {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				return filepath.Join(real, rest)
+			}
+		}
+		return path
+	}
+	exists := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	return shellcmd.Options{Dir: dir, Home: "/home/nobody", Self: "/opt/agent-under-test", Resolve: resolve, Exists: exists, Inside: func(path string) bool {
 		if parent, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
 			path = filepath.Join(parent, filepath.Base(path))
 		}

@@ -142,12 +142,11 @@ func (w *walker) source(args []word) {
 	if file.process || special(file.text) || file.unknown && strings.HasPrefix(file.text, Unknown) && file.tainted {
 		w.unclear("source "+file.text, "it runs a text that is known only when it runs")
 	}
-	w.ran[filepath.Base(file.text)] = true
+	w.ran[Base(file.text)] = true
 }
 
 // cd notes where the commands after it may run.
 func (w *walker) cd(base string, args []word) {
-	w.line.Moves = true
 	args = slices.DeleteFunc(slices.Clone(args), func(a word) bool { return strings.HasPrefix(a.text, "-") && len(a.text) > 1 })
 	if base == "popd" || len(args) == 0 && base == "pushd" {
 		return

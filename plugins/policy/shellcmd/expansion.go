@@ -142,6 +142,7 @@ func (e *expansion) param(p *syntax.ParamExp, quoted bool) {
 	}
 	switch {
 	case !bound:
+		e.cur.home = e.cur.home || len(e.text) == 0 && simple(p) && p.Param.Value == "HOME" && e.w.facts.values["HOME"] == nil
 		e.unknown(e.w.taints(p))
 	case quoted:
 		e.add(value)

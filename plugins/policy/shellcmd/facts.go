@@ -14,6 +14,7 @@ type facts struct {
 	dirs      []string // where commands may run; nil where it cannot be told
 	lost      bool     // the directory cannot be told
 	input     bool     // exec moved the standard input
+	proxy     bool     // some variable may lead connections elsewhere
 	integer   bool     // some variable takes its value by arithmetic
 }
 

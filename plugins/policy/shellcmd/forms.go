@@ -18,6 +18,9 @@ func (c Command) Forms() []string {
 		}
 	}
 	add(append([]string{base}, args...))
+	if sub, ok := strings.CutPrefix(base, "git-"); ok && (gitNetwork[sub] || gitKnown[sub]) {
+		base, args = "git", append([]string{sub}, args...)
+	}
 	if base == "git" {
 		for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 			width := 1
@@ -27,6 +30,9 @@ func (c Command) Forms() []string {
 			args = args[width:]
 		}
 		add(append([]string{base}, args...))
+		if len(args) > 0 && (args[0] == "send-pack" || args[0] == "http-push") {
+			add(append([]string{base, "push"}, args[1:]...)) // what push runs
+		}
 	}
 	return forms
 }

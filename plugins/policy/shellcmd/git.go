@@ -1,11 +1,13 @@
 package shellcmd
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
 var (
-	gitNetwork = set("fetch pull push clone ls-remote send-email svn p4 lfs annex fetch-pack send-pack request-pull http-fetch http-push remote-http remote-https credential daemon imap-send upload-archive archimport cvsimport")
+	gitNetwork = set("upload-pack receive-pack fetch pull push clone ls-remote send-email svn p4 lfs annex fetch-pack send-pack request-pull http-fetch http-push remote-http remote-https credential daemon imap-send upload-archive archimport cvsimport")
 	// gitKnown are the other commands of git; what is not among them may be an alias.
 	gitKnown = set(`add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap check-ref-format checkout checkout-index cherry cherry-pick clean column commit commit-graph commit-tree
 		config count-objects describe diff diff-files diff-index diff-tree difftool fast-export fast-import filter-branch fmt-merge-msg for-each-ref for-each-repo format-patch fsck gc get-tar-commit-id grep hash-object help index-pack init
@@ -22,6 +24,7 @@ var (
 // git judges a command of git.
 func (w *walker) git(args []word) []Concern {
 	var out []Concern
+	var in []string // the values of -C
 	add := func(kind Kind, why string) { out = append(out, Concern{kind, why}) }
 	for len(args) > 0 && (strings.HasPrefix(args[0].text, "-") || args[0].hides()) {
 		a := args[0]
@@ -37,6 +40,10 @@ func (w *walker) git(args []word) []Concern {
 			add(Unclear, "some of its words are known only when it runs, and may be options")
 		case name == "-c" && !gitSafe(value), name == "--config-env", name == "--exec-path" && attached:
 			add(Unclear, "it sets "+value+" for git, which may run another program")
+		case name == "--git-dir", name == "--work-tree":
+			add(Unclear, "it takes its settings or files from another place, "+value)
+		case name == "-C":
+			in = append(in, value)
 		}
 		args = args[width:]
 	}
@@ -53,7 +60,7 @@ func (w *walker) git(args []word) []Concern {
 	case !gitKnown[sub.text]:
 		add(Unclear, "git has no such command; it may be an alias")
 	default:
-		out = append(out, w.gitLocal(sub.text, rest)...)
+		out = append(out, w.gitLocal(sub.text, rest, in)...)
 	}
 	return out
 }
@@ -86,7 +93,7 @@ func gitPush(sub string, rest []word) []Concern {
 var gitSensitive = set("reset clean checkout switch restore branch stash rm worktree reflog gc prune update-ref filter-branch rebase bisect submodule remote config difftool grep tag")
 
 // gitLocal judges commands that stay on the machine.
-func (w *walker) gitLocal(sub string, rest []word) []Concern {
+func (w *walker) gitLocal(sub string, rest []word, in []string) []Concern {
 	lost := []Concern{{Destructive, "it discards work that git does not keep"}}
 	runs := []Concern{{Unclear, "it runs other commands"}}
 	dirty := func(short string, long ...string) bool {
@@ -99,10 +106,13 @@ func (w *walker) gitLocal(sub string, rest []word) []Concern {
 	}
 	switch {
 	case sub == "reset" && dirty("", "--hard", "--merge", "--keep"),
-		sub == "clean" && !dirty("n", "--dry-run"),
+		sub == "clean" && !dryClean(rest),
+		sub == "checkout" && w.checksOutFiles(rest, in),
+		(sub == "merge" || sub == "am" || sub == "rebase" || sub == "revert" || sub == "cherry-pick") && dirty("", "--abort"),
+		sub == "apply" && dirty("R", "--reverse"),
 		sub == "checkout" && (dirty("fB", "--force", "--ours", "--theirs", "--pathspec-from-file") || mentions(rest, "--", ".", "..", "./", ":/", "*", ":") || some(rest, func(a word) bool { return a.glob || strings.HasPrefix(a.text, ":") })),
 		sub == "switch" && dirty("fC", "--force", "--discard-changes", "--force-create"),
-		sub == "restore" && (!dirty("S", "--staged") || dirty("W", "--worktree")),
+		sub == "restore" && !stagedOnly(rest),
 		sub == "branch" && (dirty("DMCf", "--force") || dirty("d", "--delete") && dirty("f", "--force")),
 		sub == "stash" && mentions(rest, "drop", "clear"),
 		sub == "rm" && dirty("fr", "--force"),
@@ -115,6 +125,8 @@ func (w *walker) gitLocal(sub string, rest []word) []Concern {
 		return lost
 	case sub == "submodule" && (len(rest) > 0 && mentions(rest, "update", "add", "set-url", "init", "sync")):
 		return []Concern{{Network, "it reaches other machines"}}
+	case sub == "remote" && mentions(rest, "add", "set-url", "rename", "remove", "rm"):
+		return []Concern{{Unclear, "it changes where git sends and fetches"}}
 	case sub == "remote" && mentions(rest, "update", "prune", "show"), sub == "remote" && dirty("f", "--fetch"), sub == "archive" && dirty("", "--remote"), sub == "maintenance" && mentions(rest, "prefetch"):
 		return []Concern{{Network, "it reaches other machines"}}
 	case sub == "bisect" && mentions(rest, "run", "view", "visualize"), sub == "submodule" && mentions(rest, "foreach"), sub == "rebase" && dirty("x", "--exec"), sub == "for-each-repo",
@@ -134,20 +146,102 @@ func (w *walker) gitLocal(sub string, rest []word) []Concern {
 
 // gitConfig judges settings that stay.
 func gitConfig(rest []word) []Concern {
-	if mentions(rest, "--get", "--get-all", "--list", "-l", "list", "get", "--get-regexp", "--show-origin", "--unset", "unset") {
+	if len(rest) > 0 && (rest[0].text == "get" || rest[0].text == "list") {
 		return nil
 	}
 	var plainWords []string
-	for _, a := range rest {
-		if !strings.HasPrefix(a.text, "-") && a.text != "set" {
+	for i, a := range rest {
+		switch {
+		case i > 0 && (rest[i-1].text == "--comment" || rest[i-1].text == "-f" || rest[i-1].text == "--file" || rest[i-1].text == "--type" || rest[i-1].text == "--value" || rest[i-1].text == "--default" || rest[i-1].text == "--blob"):
+		case gitConfigReads[a.text]:
+			return nil // with another action besides, git refuses
+		case !strings.HasPrefix(a.text, "-") && (i > 0 || a.text != "set" && a.text != "unset"):
 			plainWords = append(plainWords, a.text)
 		}
 	}
 	switch {
-	case mentions(rest, "-e", "--edit", "edit"), hidesAny(rest):
+	case flag(rest, "", "--rename-section"), flag(rest, "", "--remove-section"), len(rest) > 0 && (rest[0].text == "rename-section" || rest[0].text == "remove-section"):
+		return []Concern{{Unclear, "it changes a whole section of the settings of git"}}
+	case flag(rest, "e", "--edit"), mentions(rest, "edit"), hidesAny(rest):
 		return []Concern{{Unclear, "what it sets for git is known only when it runs"}}
 	case len(plainWords) > 1 && !gitSafe(plainWords[0]+"="+plainWords[1]):
 		return []Concern{{Unclear, "it sets " + plainWords[0] + " for git, which may run another program later"}}
 	}
 	return nil
+}
+
+// gitConfigReads are options with which git config only shows something.
+var gitConfigReads = set("--get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool --list -l --unset --unset-all")
+
+// dryClean tells whether git clean only shows what it would remove.
+func dryClean(rest []word) bool {
+	dry := false
+	for i := 0; i < len(rest); i++ {
+		text := rest[i].text
+		switch {
+		case rest[i].hides(), strings.HasPrefix(text, "--no"):
+			return false
+		case text == "--":
+			return dry
+		case text == "-e", text == "--exclude":
+			i++
+		case text == "--dry-run":
+			dry = true
+		case strings.HasPrefix(text, "-") && !strings.HasPrefix(text, "--") && strings.Trim(text[1:], "ndxXqf") == "":
+			dry = dry || strings.Contains(text, "n")
+		}
+	}
+	return dry
+}
+
+// stagedOnly tells whether git restore leaves the files of the workspace alone.
+func stagedOnly(rest []word) bool {
+	staged := false
+	for _, a := range rest {
+		switch {
+		case a.text == "--":
+			return staged
+		case a.hides(), strings.HasPrefix(a.text, "--w"), strings.HasPrefix(a.text, "--no"), strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "W"):
+			return false
+		case a.text == "-S", a.text == "--staged":
+			staged = true
+		}
+	}
+	return staged
+}
+
+// checksOutFiles tells whether git checkout overwrites files rather than changing
+// the branch: that is so with two words, with a pattern, and with one that exists.
+func (w *walker) checksOutFiles(rest []word, in []string) bool {
+	var plain []word
+	for i, a := range rest {
+		if !strings.HasPrefix(a.text, "-") {
+			plain = append(plain, a)
+		}
+		if a.text == "-b" || a.text == "--orphan" || a.text == "-t" || a.text == "--track" || i > 0 && rest[i-1].text == "--conflict" {
+			return false
+		}
+	}
+	for _, a := range plain {
+		if strings.ContainsAny(a.text, "*?[") || strings.HasPrefix(a.text, ".") || strings.HasPrefix(a.text, "/") || strings.HasSuffix(a.text, "/") || w.exists(append(in, a.text)) {
+			return true
+		}
+	}
+	return len(plain) > 1
+}
+
+// exists tells whether there is something where a path leads from one of the
+// directories that the line may be in.
+func (w *walker) exists(parts []string) bool {
+	if w.o.Exists == nil {
+		return false
+	}
+	path := ""
+	for _, p := range parts {
+		if strings.HasPrefix(p, "/") {
+			path = ""
+		}
+		path = filepath.Join(path, p)
+	}
+	return !strings.Contains(path, Unknown) && slices.ContainsFunc(w.places(path), w.o.Exists)
 }

@@ -12,6 +12,7 @@ type feed struct {
 	given bool // there is something
 	known bool // and it is text
 	text  string
+	paths bool // names of files, one by one, that a program found
 }
 
 var strange = feed{given: true}
@@ -165,6 +166,8 @@ func (w *walker) output(s *syntax.Stmt, in feed) feed {
 	switch text, ok := printed(name, args); {
 	case ok && len(s.Redirs) == 0:
 		return feed{given: true, known: true, text: text}
+	case listers[name] && !(name == "grep" || name == "rg" || name == "git") || (name == "grep" || name == "rg") && some(argv[1:], func(a word) bool { return flag([]word{a}, "lL", "--files") }) || name == "git" && (strings.Contains(strings.Join(args, " "), "ls-files") || strings.Contains(strings.Join(args, " "), "--name-only")):
+		return feed{given: true, paths: true}
 	case name == "cat" && len(args) == 0:
 		if in = w.redirects(s, in); in.known {
 			return in
@@ -172,6 +175,9 @@ func (w *walker) output(s *syntax.Stmt, in feed) feed {
 	}
 	return strange
 }
+
+// listers print names of files; those that begin with a dash are nobody's surprise.
+var listers = set("find fd fdfind ls grep rg git")
 
 // printed is what echo and printf print, where that is plain.
 func printed(name string, args []string) (string, bool) {

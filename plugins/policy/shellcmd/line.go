@@ -39,10 +39,8 @@ type Concern struct {
 // Command is a simple command that the line would run, at any depth. Argv is
 // empty where there is no program, as for an assignment.
 type Command struct {
-	Argv    []string // quotes gone; Unknown stands for what is not known
-	Written string   // where Argv is empty: what stands in the line
-	// Fed tells that it reads what the line gives it, as through a pipe.
-	Fed      bool
+	Argv     []string // quotes gone; Unknown stands for what is not known
+	Written  string   // where Argv is empty: what stands in the line
 	Concerns []Concern
 }
 
@@ -64,9 +62,9 @@ type Line struct {
 	Commands []Command
 	// Writes are the files that redirections write; absolute where that is known.
 	Writes []string
-	// Moves tells that the line changes directory, so that relative paths in it
-	// depend on what ran before.
-	Moves bool
+	// Touches are the paths among the words of programs that write them, in the
+	// same form.
+	Touches []string
 }
 
 // Has tells whether a command has a concern of a kind.
@@ -82,6 +80,12 @@ type Options struct {
 	// Inside tells whether an absolute path lies where the line may write. nil:
 	// nowhere.
 	Inside func(path string) bool
+	// Resolve follows the symlinks of an absolute path. nil: there are none.
+	Resolve func(path string) string
+	// Exists tells whether there is something at an absolute path. nil: nothing.
+	Exists func(path string) bool
+	// Self is the program that asks, besides tureen, "" for none.
+	Self string
 }
 
 // What is looked at, at most. Whatever is larger is unclear.

@@ -1,14 +1,15 @@
 package shellcmd
 
 import (
+	"regexp"
 	"strings"
 )
 
 // commandOptions are options whose value is a command for a shell, or the name
 // of a program.
 var commandOptions = map[string][]string{
-	"split": {"--filter"}, "gsplit": {"--filter"}, "sort": {"--compress-program"}, "rg": {"--pre"}, "zip": {"-TT", "--unzip-command"}, "rsync": {"-e", "--rsh", "--rsync-path"},
-	"man": {"-P", "--pager", "-H", "--html"}, "tar": tarOptions, "gtar": tarOptions, "bsdtar": tarOptions, "make": {"--eval"}, "gmake": {"--eval"},
+	"split": {"--filter"}, "gsplit": {"--filter"}, "sort": {"--compress-program"}, "rg": {"--pre", "--hostname-bin"}, "zip": {"-TT", "--unzip-command"}, "rsync": {"-e", "--rsh", "--rsync-path"},
+	"man": {"-P", "--pager", "-H", "--html"}, "tar": tarOptions, "gtar": tarOptions, "bsdtar": tarOptions, "make": {"--eval", "-E"}, "gmake": {"--eval", "-E"},
 }
 
 var tarOptions = []string{"--to-command", "-I", "--use-compress-program", "--checkpoint-action", "-F", "--info-script", "--new-volume-script", "--rsh-command", "--rmt-command"}
@@ -18,6 +19,9 @@ var safePrograms = set("gzip gunzip bzip2 xz zstd lz4 lzop pigz pbzip2 pixz unzi
 
 // programOption looks at options that name a command.
 func (w *walker) programOption(base string, args []word, in feed) {
+	if optioned[base] && some(beforeDashes(args), func(a word) bool { return a.hides() && a.tainted }) {
+		w.unclear(base, "some of its words are known only when it runs, and may be options")
+	}
 	switch base {
 	case "cmake":
 		w.cmake(args, in)
@@ -55,7 +59,7 @@ func optionValue(option string, args []word, i int) (word, bool) {
 	a := args[i]
 	if strings.HasPrefix(option, "--") {
 		name, value, attached := strings.Cut(a.text, "=")
-		if len(name) < 5 || !strings.HasPrefix(option, name) {
+		if len(name) < 3 || !strings.HasPrefix(option, name) {
 			return word{}, false
 		}
 		if attached {
@@ -88,6 +92,10 @@ func (w *walker) cmake(args []word, in feed) {
 	switch args[1].text {
 	case "env", "time":
 		w.peel("env", wrappers["env"], args[2:], in)
+	case "chdir":
+		if len(args) > 3 {
+			w.program(args[3:], in)
+		}
 	case "rm", "remove", "remove_directory":
 		w.record(Command{Argv: append([]string{"cmake"}, texts(args)...), Concerns: []Concern{{Destructive, "it removes files"}}})
 	}
@@ -96,21 +104,29 @@ func (w *walker) cmake(args []word, in feed) {
 // makefile looks at rules that are given in the line, and at variables that name
 // commands.
 func (w *walker) makefile(base string, args []word, in feed) {
+	given := false
 	for i, a := range args {
 		name, value, ok := strings.Cut(a.text, "=")
+		name = strings.TrimRight(name, ":+?! ")
+		cluster := len(a.text) > 2 && a.text[0] == '-' && a.text[1] != '-' && strings.HasSuffix(a.text, "f")
 		switch {
-		case strings.HasPrefix(a.text, "-f") || a.text == "--file" || a.text == "--makefile" || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "--makefile="):
+		case cluster || strings.HasPrefix(a.text, "-f") || strings.HasPrefix(a.text, "--fil") || a.text == "--file" || a.text == "--makefile" || strings.HasPrefix(a.text, "--file=") || strings.HasPrefix(a.text, "--makefile="):
 			file := strings.TrimPrefix(a.text, "-f")
 			if _, v, long := strings.Cut(a.text, "="); long {
 				file = v
-			} else if i+1 < len(args) && (file == "" || strings.HasPrefix(file, "--")) {
+			} else if i+1 < len(args) && (cluster || file == "" || strings.HasPrefix(file, "--")) {
 				file = args[i+1].text
 			}
 			if file == "-" || special(file) || strings.HasPrefix(file, Unknown) {
 				w.unclear(base, "it runs rules that it reads")
 			}
+			given = true
+			w.ran[Base(file)] = true
 		case ok && (name == "SHELL" || name == ".SHELLFLAGS" || name == "MAKEFLAGS"):
 			w.unclear(base+" "+a.text, "it changes what runs the commands")
+		case ok && makeFunction.MatchString(a.text):
+			w.adopt(base, value)
+			w.unclear(base+" "+a.text, "it runs a command to get the value")
 		case ok && !strings.HasPrefix(a.text, "-") && strings.ContainsAny(value, " ;|&$`"):
 			w.adopt(base, value)
 			w.later(plain(strings.ReplaceAll(value, "$(shell ", "$(")))
@@ -118,4 +134,22 @@ func (w *walker) makefile(base string, args []word, in feed) {
 			w.adopt(base, value)
 		}
 	}
+	if !given {
+		w.ran["makefile"], w.ran["gnumakefile"] = true, true
+	}
+}
+
+// makeFunction is what runs or evaluates something in the value of a variable.
+var makeFunction = regexp.MustCompile(`!=|\$[({](shell|eval|file|guile|call|load)\b`)
+
+// optioned are programs some of whose options run a command.
+var optioned = set("split gsplit tar gtar bsdtar make gmake sort zip rsync man")
+
+func beforeDashes(args []word) []word {
+	for i, a := range args {
+		if a.text == "--" {
+			return args[:i]
+		}
+	}
+	return args
 }

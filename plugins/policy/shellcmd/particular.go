@@ -21,11 +21,16 @@ func (w *walker) particular(base string, args []word) []Concern {
 		return golang(args)
 	case "python", "python2", "python3", "pypy", "pypy3":
 		return module(args)
+	case "touch":
+		return w.elsewhere(base, args)
 	case "chmod", "chown", "chgrp":
 		if !flag(args, "R", "--recursive") {
-			return unsure(args)
+			return append(unsure(args), w.elsewhere(base, args)...)
 		}
 		return []Concern{{Destructive, "it changes the rights of a whole tree"}}
+	}
+	if sub, ok := strings.CutPrefix(base, "git-"); ok && (gitNetwork[sub] || gitKnown[sub]) {
+		return w.git(append([]word{plain(sub)}, args...))
 	}
 	if name, versioned := interpreter(base); versioned && name != base && strings.HasPrefix(name, "py") {
 		return module(args)
@@ -46,12 +51,14 @@ func machine(base string, args []word) []Concern {
 	case "docker", "podman", "nerdctl":
 		destructive = when(mentions(args, "prune", "rm", "rmi", "kill", "down", "remove"), "it removes containers, images or volumes")
 		network = flag(args, "H", "--host")
+	case "getent":
+		network = mentions(args, "hosts", "ahosts", "ahostsv4", "ahostsv6", "networks")
 	case "tar", "gtar", "bsdtar":
 		destructive = when(flag(args, "", "--remove-files"), "it removes files")
 	case "openssl":
 		network = mentions(args, "s_client", "s_server", "s_time", "ocsp")
 	case "psql", "mysql", "mysqldump", "pg_dump", "mongo":
-		network = flag(args, "h", "--host")
+		network = hosted(args)
 	}
 	switch {
 	case destructive != "":
@@ -60,6 +67,28 @@ func machine(base string, args []word) []Concern {
 		return []Concern{{Network, "it reaches other machines"}}
 	}
 	return nil
+}
+
+// hosted tells whether a client of a database is told of another machine.
+func hosted(args []word) bool {
+	for i, a := range args {
+		_, value, attached := strings.Cut(a.text, "=")
+		switch {
+		case flag([]word{a}, "", "--host") && attached:
+		case a.text == "-h" || a.text == "--host":
+			if value = ""; i+1 < len(args) {
+				value = args[i+1].text
+			}
+		case strings.HasPrefix(a.text, "-h"):
+			value = a.text[2:]
+		default:
+			continue
+		}
+		if !local.MatchString(value) && !strings.HasPrefix(value, "/") {
+			return true
+		}
+	}
+	return false
 }
 
 func when(is bool, why string) string {
@@ -103,7 +132,7 @@ func flag(args []word, short, long string) bool {
 		name, _, _ := strings.Cut(a.text, "=")
 		switch {
 		case strings.HasPrefix(name, "--"):
-			return long != "" && len(name) > 3 && strings.HasPrefix(long, name)
+			return long != "" && len(name) > 2 && strings.HasPrefix(long, name)
 		case strings.HasPrefix(name, "-"):
 			return short != "" && strings.ContainsAny(name[1:], short)
 		}
@@ -146,6 +175,10 @@ func golang(args []word) []Concern {
 		if mentions(args, "download") {
 			return network
 		}
+	case "list":
+		if mentions(args, "-u", "--u", "-versions", "--versions") {
+			return network
+		}
 	case "env":
 		if flag(args, "wu", "") {
 			return []Concern{{Unclear, "it changes what go does later"}}
@@ -172,26 +205,18 @@ func btoi(b bool) int {
 
 // module judges python -m.
 func module(args []word) []Concern {
-	for i, a := range args {
-		name, attached := strings.CutPrefix(a.text, "-m")
-		if !attached || i > 4 {
-			continue
-		}
-		rest := args[i+1:]
-		if name == "" && len(rest) > 0 {
-			name, rest = rest[0].text, rest[1:]
-		}
-		if words, ok := networkWords[name]; ok {
-			return subcommand(words, name, rest)
-		}
-		if strings.Contains(name, Unknown) {
-			return []Concern{{Unclear, "which module it runs is known only when it runs"}}
-		}
-		if networkModules[name] {
-			return []Concern{{Network, "it reaches other machines"}}
-		}
+	name, rest, ok := pythonModule(args)
+	words, known := networkWords[name]
+	switch {
+	case !ok:
+	case known:
+		return subcommand(words, name, rest)
+	case strings.Contains(name, Unknown):
+		return []Concern{{Unclear, "which module it runs is known only when it runs"}}
+	case networkModules[name] || strings.HasPrefix(name, "pip."):
+		return []Concern{{Network, "it reaches other machines"}}
 	}
 	return nil
 }
 
-var networkModules = set("urllib.request webbrowser smtplib ftplib telnetlib http.client poplib imaplib nntplib ensurepip pip._internal")
+var networkModules = set("http.server xmlrpc.server urllib.request webbrowser smtplib ftplib telnetlib http.client poplib imaplib nntplib ensurepip pip._internal")

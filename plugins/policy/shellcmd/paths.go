@@ -22,8 +22,9 @@ func (w *walker) writes(target word) {
 	default:
 		w.writing(path)
 	}
-	w.written[filepath.Base(path)] = true
-	if slices.Contains(strings.Split(path, "/"), ".git") {
+	w.written[Base(path)] = true
+	inGit := !filepath.IsAbs(path) && slices.ContainsFunc(w.facts.dirs, func(dir string) bool { return gitPath(dir) || gitPath(w.resolve(dir)) })
+	if inGit || w.leadsToGit(target) {
 		w.unclear("> "+path, "it writes where git keeps what it runs")
 	}
 }
@@ -37,7 +38,7 @@ func (w *walker) writing(path string) {
 // runs notes that a file is run by its path.
 func (w *walker) runs(path string) {
 	if strings.Contains(path, "/") {
-		w.ran[filepath.Base(path)] = true
+		w.ran[Base(path)] = true
 	}
 }
 

@@ -14,6 +14,8 @@ func (w *walker) remove(args []word) []Concern {
 		case options && (strings.HasPrefix(a.text, "-r") || flag([]word{a}, "rRfd", "--recursive") || flag([]word{a}, "", "--force") || flag([]word{a}, "", "--no-preserve-root")):
 			return []Concern{{Destructive, "it removes without asking, or whole directories"}}
 		case options && strings.HasPrefix(a.text, "-") && !a.unknown:
+		case a.glob:
+			return []Concern{{Destructive, "which files it removes depends on the files that are there"}}
 		case a.unknown || a.hides():
 			return []Concern{{Destructive, "which files it removes is known only when it runs"}}
 		case w.outside(a):

@@ -4,40 +4,63 @@ import "strings"
 
 // sed looks for the commands of sed that run programs.
 func (w *walker) sed(args []word) {
-	scripts := 0
+	scripts, empty := 0, false
 	for i := 0; i < len(args); i++ {
 		a := args[i]
-		switch {
-		case (a.text == "-e" || a.text == "--expression") && i+1 < len(args):
-			i++
-			scripts++
-			w.sedScript(args[i])
-		case strings.HasPrefix(a.text, "--expression="):
-			scripts++
-			w.sedScript(word{text: a.text[len("--expression="):], unknown: a.unknown, tainted: a.tainted})
-		case (a.text == "-f" || a.text == "--file") && i+1 < len(args), strings.HasPrefix(a.text, "--file="):
-			scripts++
-			file := args[i]
-			if _, value, attached := strings.Cut(a.text, "="); attached {
-				file.text = value
-			} else {
-				i++
-				file = args[i]
+		option, value, attached := sedOption(a.text)
+		if option != 0 {
+			x := word{text: value, unknown: a.unknown, tainted: a.tainted}
+			if !attached {
+				if i++; i >= len(args) {
+					return
+				}
+				x = args[i]
 			}
-			if special(file.text) || file.text == "-" || file.process {
+			scripts++
+			if option == 'e' {
+				w.sedScript(x)
+			} else if special(x.text) || x.text == "-" || x.process {
 				w.unclear("sed", "it runs a text that is known only when it runs")
+			} else {
+				w.ran[Base(x.text)] = true
 			}
-		case strings.HasPrefix(a.text, "-") && len(a.text) > 1:
-			if !strings.HasPrefix(a.text, "--") && strings.HasSuffix(a.text, "e") && i+1 < len(args) {
-				i++
-				scripts++
-				w.sedScript(args[i])
-			}
-		case scripts == 0:
-			scripts++
+			continue
+		}
+		if strings.HasPrefix(a.text, "-") && len(a.text) > 1 {
+			continue
+		}
+		if scripts == 0 || empty { // an empty one may be the value of -i
+			scripts, empty = 1, a.text == ""
 			w.sedScript(a)
 		}
 	}
+}
+
+// sedOption finds the option of a word that takes a script ('e') or a file with
+// one ('f'), 0 for none, and its value where that is attached.
+func sedOption(text string) (option byte, value string, attached bool) {
+	if strings.HasPrefix(text, "--") {
+		name, value, attached := strings.Cut(text, "=")
+		switch {
+		case len(name) > 2 && strings.HasPrefix("--expression", name):
+			return 'e', value, attached
+		case len(name) > 3 && strings.HasPrefix("--file", name):
+			return 'f', value, attached
+		}
+		return 0, "", false
+	}
+	if !strings.HasPrefix(text, "-") {
+		return 0, "", false
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case 'e', 'f':
+			return text[i], text[i+1:], i+1 < len(text)
+		case 'i', 'l':
+			return 0, "", false
+		}
+	}
+	return 0, "", false
 }
 
 func (w *walker) sedScript(script word) {
@@ -49,12 +72,16 @@ func (w *walker) sedScript(script word) {
 	if s.runs() {
 		w.unclear("sed", "its script may start other programs")
 	}
+	for _, file := range s.files {
+		w.written[Base(file)] = true
+	}
 }
 
 // sedReader reads a script of sed.
 type sedReader struct {
-	text string
-	at   int
+	text  string
+	at    int
+	files []string // that it writes
 }
 
 // runs tells whether a command of the script runs programs, or cannot be told.
@@ -80,7 +107,9 @@ func (s *sedReader) runs() bool {
 			if bad := s.substitute(c); bad {
 				return true
 			}
-		case strings.IndexByte("aicrRwWbtT:vlqQL", c) >= 0:
+		case strings.IndexByte("lqQL", c) >= 0:
+			s.skip(" \t0123456789")
+		case strings.IndexByte("aicrRwWbtT:v", c) >= 0:
 			s.restOfLine(c)
 		case c == '#':
 			s.restOfLine('a')
@@ -182,13 +211,18 @@ func (s *sedReader) substitute(c byte) bool {
 // restOfLine skips what a command takes: to the end of the line, or of the command.
 func (s *sedReader) restOfLine(c byte) {
 	stops := "\n"
-	if strings.IndexByte("btTvlqQL:", c) >= 0 {
-		stops = "\n;}"
+	if strings.IndexByte("btTv:", c) >= 0 {
+		s.skip(" \t")
+		stops = "\n;} \t"
 	}
+	start := s.at
 	for s.at < len(s.text) && strings.IndexByte(stops, s.text[s.at]) < 0 {
 		if s.text[s.at] == '\\' {
 			s.at++
 		}
 		s.at++
+	}
+	if s.at = min(s.at, len(s.text)); c == 'w' || c == 'W' {
+		s.files = append(s.files, strings.TrimSpace(s.text[start:s.at]))
 	}
 }

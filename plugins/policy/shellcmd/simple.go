@@ -1,7 +1,6 @@
 package shellcmd
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (w *walker) program(argv []word, in feed) {
 	w.depth++
 	w.looked += len(argv) / 50 // long commands count for more
 	defer func() { w.depth-- }()
-	c := Command{Argv: texts(argv), Fed: in.given}
+	c := Command{Argv: texts(argv)}
 	name, args := argv[0], argv[1:]
 	if why := w.vague(name); why != "" {
 		c.Concerns = append(c.Concerns, Concern{Unclear, why})
@@ -57,6 +56,7 @@ func (w *walker) program(argv []word, in feed) {
 		return
 	}
 	w.inline(base, args, in)
+	w.runner(base, args, in)
 	if !quietPrograms[base] {
 		w.search(args)
 	}
@@ -87,7 +87,7 @@ func (w *walker) record(c Command) {
 	if w.quiet {
 		c.Concerns = slices.DeleteFunc(c.Concerns, func(n Concern) bool { return n.Kind == Unclear })
 	}
-	key := fmt.Sprint(c.Text(), Unknown, c.Fed)
+	key := c.Text()
 	for _, n := range c.Concerns {
 		key += Unknown + string(n.Kind) + n.Why
 	}

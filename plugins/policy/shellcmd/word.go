@@ -17,6 +17,7 @@ type word struct {
 	glob     bool   // has a pattern character that the shell would expand
 	loose    bool   // glob without anything fixed at its end: it fits an option too
 	process  bool   // has a process substitution
+	home     bool   // begins with $HOME as it was before the line
 }
 
 func plain(text string) word { return word{text: text} }

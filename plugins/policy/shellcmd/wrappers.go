@@ -42,11 +42,11 @@ func (w *walker) wrapper(base string, args []word, in feed) bool {
 	}
 	switch base {
 	case "xargs":
-		w.xargs(args)
+		w.xargs(args, in)
 	case "find", "gfind":
 		w.find(args)
 	case "fd", "fdfind":
-		w.after(args, in, "-x", "-X", "--exec", "--exec-batch")
+		w.fdCommand(args, in)
 	case "at", "batch":
 		w.unclear(base, "it runs commands at another time")
 	case "su", "script":
@@ -58,6 +58,7 @@ func (w *walker) wrapper(base string, args []word, in feed) bool {
 		w.peel(base, how, args, in)
 	case "cmake", "split", "tar", "gtar", "bsdtar", "sort", "rg", "zip", "rsync", "man", "make", "gmake", "docker":
 		w.programOption(base, args, in)
+		w.runner(base, args, in)
 	case "ssh":
 	default:
 		w.peel(base, how, args, in)

@@ -5,7 +5,7 @@ import (
 )
 
 // xargs runs a command with words that it reads.
-func (w *walker) xargs(args []word) {
+func (w *walker) xargs(args []word, in feed) {
 	how := wrapper{short: "aEIiLlnPsdJR", long: "--arg-file --delimiter --max-args --max-lines --max-procs --max-chars --process-slot-var"}
 	replace := ""
 	for len(args) > 0 {
@@ -33,10 +33,16 @@ func (w *walker) xargs(args []word) {
 		}
 		args = args[min(n, len(args)):]
 	}
+	if len(args) > 0 && !in.paths && takesOptions[Base(args[0].text)] && !some(args, func(a word) bool { return a.text == "--" }) && replace == "" {
+		w.unclear("xargs "+args[0].text, "what it reads may be options of "+args[0].text)
+	}
 	if len(args) > 0 {
 		w.program(fill(args, replace), feed{given: true, known: true})
 	}
 }
+
+// takesOptions are programs that run something by an option, wherever it stands.
+var takesOptions = set("sed gsed tar gtar bsdtar make gmake go split gsplit sort zip rsync man awk gawk perl python python3 node ruby gcc clang")
 
 // fill puts what is not known in place of a marker, or at the end where there is
 // none.
@@ -74,21 +80,6 @@ func (w *walker) find(args []word) {
 	}
 }
 
-// after walks the command behind an option.
-func (w *walker) after(args []word, in feed, flags ...string) {
-	for i, a := range args {
-		for _, flag := range flags {
-			if a.text == flag && i+1 < len(args) {
-				w.program(fill(args[i+1:], "{}"), in)
-				return
-			}
-			if text, ok := strings.CutPrefix(a.text, flag+"="); ok && strings.HasPrefix(flag, "--") || ok && len(flag) == 2 {
-				w.code([]word{{text: text, unknown: a.unknown, tainted: a.tainted}}, in)
-			}
-		}
-	}
-}
-
 // commandOption walks the text behind -c.
 func (w *walker) commandOption(base string, args []word, in feed) {
 	for i, a := range args {
@@ -96,6 +87,8 @@ func (w *walker) commandOption(base string, args []word, in feed) {
 		switch {
 		case attached:
 			w.inner(word{text: text, unknown: a.unknown, tainted: a.tainted}, in)
+		case base == "script" && strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "c") && !strings.HasSuffix(a.text, "c"):
+			w.inner(word{text: a.text[strings.Index(a.text, "c")+1:], unknown: a.unknown, tainted: a.tainted}, in)
 		case strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.HasSuffix(a.text, "c"), a.text == "--command":
 			if i+1 < len(args) {
 				w.inner(args[i+1], in)

@@ -16,6 +16,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
+	"github.com/tureen-host/tureen/host/command"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -125,7 +126,11 @@ func (u *UI) Run(ctx context.Context, s Session, f Facts, prompt string) error {
 	m.out = nil
 	if prompt != "" {
 		m.history.add(prompt)
-		m.send(func(s Session) error { return s.Prompt(ctx, prompt) }, prompt)
+		if name, arguments, ok := command.Parse(prompt); ok {
+			m.first = m.slash(name, arguments)
+		} else {
+			m.send(func(s Session) error { return s.Prompt(ctx, prompt) }, prompt)
+		}
 	}
 	profile := colorprofile.ANSI
 	if !u.o.Style.On() {

@@ -21,6 +21,7 @@ var usageQuery = session.Query{Kinds: usageKinds}
 // model is the chat as it stands. Update alone changes it, in one goroutine; what
 // takes time runs as a command of bubbletea and comes back as a message.
 type model struct {
+	first   tea.Cmd // what the first prompt asks for, where it is a slash command
 	o       options
 	ctx     context.Context
 	session Session
@@ -109,7 +110,7 @@ func newModel(ctx context.Context, o options, s Session, f Facts) *model {
 // is put above it.
 func (m *model) Init() tea.Cmd {
 	m.printing = true
-	return tea.Tick(drawn, func(time.Time) tea.Msg { return printedMsg{} })
+	return tea.Batch(m.first, tea.Tick(drawn, func(time.Time) tea.Msg { return printedMsg{} }))
 }
 
 // Update takes one message.

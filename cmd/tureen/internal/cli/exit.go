@@ -14,6 +14,7 @@ const (
 	exitCompleted  = 0
 	exitUnexpected = 1
 	exitUsage      = 2
+	exitUnfinished = 3
 	exitLimit      = 4
 	exitUnapproved = 5
 	exitContext    = 6
@@ -33,6 +34,7 @@ var exitCodes = []struct {
 	{exitCompleted, session.ReasonCompleted, "finished"},
 	{exitUnexpected, session.ReasonError, "an error that has no row of its own"},
 	{exitUsage, session.ReasonError, "the command line or the profile is wrong: nothing was started"},
+	{exitUnfinished, session.ReasonCompleted, "finished, but a goal of this run was not reached: it is blocked, paused or failed"},
 	{exitLimit, session.ReasonLimit, "a limit was reached: steps, turns, tokens, cost or time"},
 	{exitUnapproved, session.ReasonCompleted, "finished, but calls were refused because nobody was there to approve them"},
 	{exitContext, session.ReasonError, "the context cannot be made to fit the model's window"},

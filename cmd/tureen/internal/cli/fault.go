@@ -10,6 +10,7 @@ import (
 
 	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/pluginhost"
 	"github.com/tureen-host/tureen/host/profile"
@@ -157,6 +158,8 @@ func hintOf(code string) string {
 		return "the fault is the endpoint's: go on later, or look at its own log"
 	case code == host.CodeApprovalUnavailable:
 		return `resume in a terminal and answer there, allow such calls with a rule in the profile, or write approval = "never" to have them denied without being asked about`
+	case code == agent.CodeUnfinished:
+		return "see what stood in its way: tureen session show ID; then let it go on"
 	case code == "BLOCKED":
 		return "tureen plugin list shows which plugins have a say"
 	case code == "PLUGIN_HOOK_FAILED":

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -197,7 +198,7 @@ func (r *report) conclude(f *fault, cancelled error) int {
 		r.lines.Error(result.Error.Message, result.Error.Hint)
 	}
 	if result.ExitCode != exitCompleted && result.Session != "" {
-		r.lines.Print("resume: tureen resume " + result.Session + " --continue")
+		r.lines.Print("resume: tureen resume " + result.Session + " " + goingOn(result.Error))
 	}
 	if err := outputError(r.print(result)); err != nil {
 		e := faultOf(err)
@@ -208,6 +209,18 @@ func (r *report) conclude(f *fault, cancelled error) int {
 		return max(result.ExitCode, e.exit)
 	}
 	return result.ExitCode
+}
+
+// goingOn is what to give resume: --continue goes on only with a turn that did not
+// complete.
+func goingOn(e *session.Failure) string {
+	switch {
+	case e != nil && e.Code == host.CodeApprovalUnavailable:
+		return `"Try again what was refused: you can ask me now."`
+	case e != nil && e.Code == agent.CodeUnfinished:
+		return `"/goal resume"`
+	}
+	return "--continue"
 }
 
 // settle gives the result its status, exit code and error.
@@ -222,6 +235,8 @@ func settle(r *host.Result, f *fault, cancelled error) {
 		r.Status = string(session.ReasonCompleted)
 	case r.Error != nil && r.Error.Code == host.CodeApprovalUnavailable:
 		r.ExitCode = exitUnapproved
+	case r.Error != nil && r.Error.Code == agent.CodeUnfinished:
+		r.ExitCode = exitUnfinished
 	case r.Error != nil && reason == session.ReasonError:
 		r.ExitCode = exitOfCode(r.Error.Code)
 	case reason == session.ReasonCancelled:

@@ -51,8 +51,11 @@ not remembered: give them again.`,
 					}
 					err := w.turns(ctx, h, text)
 					if err == nil && !w.quiet && w.report.idle() {
-						w.lines.Print("nothing waits in this session; give it a prompt: tureen resume " + h.ID() +
-							` "PROMPT", or --continue where its task did not complete`)
+						what, or := "nothing waits in this session", ", or --continue where its task did not complete"
+						if goOn {
+							what, or = "nothing waits in this session, and its last turn completed", ""
+						}
+						w.lines.Print(what + "; give it a prompt: tureen resume " + h.ID() + ` "PROMPT"` + or)
 					}
 					return err
 				},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/chat"
@@ -127,7 +128,7 @@ func (w *work) turns(ctx context.Context, h *host.Host, prompt string) error {
 		}
 	}
 	reason, failure, err := h.Agent.Run(ctx)
-	if err == nil && (reason == session.ReasonCancelled || reason == session.ReasonLimit) {
+	if err == nil && (reason == session.ReasonCancelled || reason == session.ReasonLimit || failure != nil && reason == session.ReasonCompleted) {
 		w.report.tally.Ended(reason, failure)
 	}
 	return stateFault(h.ID(), err)
@@ -142,18 +143,36 @@ func (w *work) say(ctx context.Context, h *host.Host, text string) error {
 		switch {
 		case err == nil:
 			return w.replied(h, reply)
-		case !errors.Is(err, agent.ErrNoCommand):
-			return faultf(exitUsage, "COMMAND", "put it right and give it again: tureen resume "+h.ID()+" \"/"+name+" …\"", "/%s: %v", name, err)
+		case errors.Is(err, agent.ErrNoCommand):
+			return faultf(exitUsage, "UNKNOWN_COMMAND", "there are "+commandsOf(h)+"; where it is meant for the model begin with another word", "no plugin of this profile offers the command /%s", name)
+		default:
+			return faultf(exitUsage, "COMMAND", "put it right and give it again: tureen resume "+h.ID()+" \"/"+name+" …\"", "/%s: %s", name, strings.TrimPrefix(err.Error(), "/"+name+": "))
 		}
 	}
 	return stateFault(h.ID(), h.Agent.Prompt(ctx, text))
+}
+
+// commandsOf names the slash commands that there are.
+func commandsOf(h *host.Host) string {
+	var names []string
+	for _, c := range h.Agent.ListCommands() {
+		names = append(names, "/"+c.Name)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, " ")
 }
 
 // replied prints what a slash command answered: on stdout where that is all there
 // is, beside the other lines where a turn follows.
 func (w *work) replied(h *host.Host, reply string) error {
 	switch {
-	case reply == "" || w.report.format != formatText:
+	case reply == "":
+	case w.report.format != formatText:
+		if !h.Agent.Owed() {
+			w.report.tally.Replied(reply)
+		}
 	case !h.Agent.Owed():
 		if _, err := fmt.Fprintln(w.out, render.Plain(reply)); err != nil {
 			return outputError(err)

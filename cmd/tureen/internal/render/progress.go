@@ -158,6 +158,9 @@ func (p *Progress) result(r session.ToolResult) {
 		return
 	}
 	p.Print(line + " → " + outcome)
+	if r.Name == "present" { // it is for the person
+		p.Print(indent + indent + block(text))
+	}
 }
 
 // answered prints a question with what came of it.

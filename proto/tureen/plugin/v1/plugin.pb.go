@@ -4503,8 +4503,11 @@ type IdleResponse struct {
 	Error *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	// Not empty: something is still going on, which the text names. The run does not
 	// end, and Idle comes again soon.
-	Wait          string `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
-	FollowUp      string `protobuf:"bytes,3,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"` // opens the next turn, unless anybody waits
+	Wait     string `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	FollowUp string `protobuf:"bytes,3,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"` // opens the next turn, unless anybody waits
+	// Not empty: what was begun in this run and has stopped without being reached,
+	// which the text names. A headless run ends with a code of its own.
+	Unfinished    string `protobuf:"bytes,4,opt,name=unfinished,proto3" json:"unfinished,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4556,6 +4559,13 @@ func (x *IdleResponse) GetWait() string {
 func (x *IdleResponse) GetFollowUp() string {
 	if x != nil {
 		return x.FollowUp
+	}
+	return ""
+}
+
+func (x *IdleResponse) GetUnfinished() string {
+	if x != nil {
+		return x.Unfinished
 	}
 	return ""
 }
@@ -7088,11 +7098,14 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x11TurnEndedResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"F\n" +
 	"\vIdleRequest\x127\n" +
-	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"t\n" +
+	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"\x94\x01\n" +
 	"\fIdleResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x12\n" +
 	"\x04wait\x18\x02 \x01(\tR\x04wait\x12\x1b\n" +
-	"\tfollow_up\x18\x03 \x01(\tR\bfollowUp\"N\n" +
+	"\tfollow_up\x18\x03 \x01(\tR\bfollowUp\x12\x1e\n" +
+	"\n" +
+	"unfinished\x18\x04 \x01(\tR\n" +
+	"unfinished\"N\n" +
 	"\x13ListCommandsRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"\x82\x01\n" +
 	"\x14ListCommandsResponse\x123\n" +

@@ -192,6 +192,16 @@ func TestP5_C137_ABlockedGoalSaysWhy(t *testing.T) {
 	if n := p.server.Stats().Requests; n != 6 {
 		t.Errorf("%d requests, want 6", n)
 	}
+	// What an earlier run left is not told again, and the agent's own words are printed.
+	q := planning(t, &plan{replies: []scripted.Reply{batch(1, "shell", effect("c1-0")), {Text: "One."}, batch(2, "shell", effect("c2-0")), {Text: "Two."},
+		batch(3, "update_goal", blocked), {Text: "I need the device switched on."}, {Text: "You are welcome."}}})
+	o := q.sandbox.run(t, append([]string{"run", "-q"}, append(q.flags, q.task)...)...)
+	if !strings.Contains(o.stdout, "I need the device") || !strings.Contains(o.stderr, "is blocked after round 3, as the agent says: device offline; /goal resume goes on") || o.exit != 3 {
+		t.Errorf("ended with %d\nstdout: %s\nstderr: %s", o.exit, o.stdout, o.stderr)
+	}
+	if k := q.crash(t, "", q.resume(q.lastSession(), "Thank you.")...); k.exit != 0 {
+		t.Errorf("a later run ended with %d: %s", k.exit, &k.stderr)
+	}
 }
 
 // C137: what the person stops stays stopped.

@@ -164,31 +164,6 @@ func TestL16_P4_RunWaitsAndThenFollowsUp(t *testing.T) {
 	}
 }
 
-// After a turn that was cut short or blocked a run goes on where a plugin wants another
-// turn, and only there; what waits in the inbox does not make it go on (P4).
-func TestP4_ATurnCutShortIsFollowedWhereAPluginWantsIt(t *testing.T) {
-	t.Parallel()
-	cut := scripted.Reply{Text: "half", Finish: "length"}
-	for name, c := range map[string]struct {
-		first   scripted.Reply
-		ask     []hook.IdleDecision // one for each time
-		reason  session.Reason
-		failure string
-		turns   int
-	}{
-		"nobody wants more":    {cut, nil, session.ReasonMaxTokens, "", 1},
-		"a wait is no wish":    {cut, []hook.IdleDecision{{Wait: "a job"}}, session.ReasonMaxTokens, "", 1},
-		"cut, then followed":   {cut, []hook.IdleDecision{{FollowUp: "go on"}}, session.ReasonCompleted, "", 2},
-		"block, then followed": {says("stop here").reply(), []hook.IdleDecision{{FollowUp: "go on"}}, session.ReasonCompleted, "", 2},
-		"blocked":              {says("stop here").reply(), nil, session.ReasonBlocked, "LOOP", 1},
-		"waits, then followed": {cut, []hook.IdleDecision{{Wait: "a job", FollowUp: "go on"}, {FollowUp: "go on"}}, session.ReasonCompleted, "", 2},
-		"stopped for good":     {cut, []hook.IdleDecision{{Unfinished: "goal g1 is blocked"}}, session.ReasonMaxTokens, "", 1},
-	} {
-		_ = name
-		_ = c
-	}
-}
-
 // What a plugin says was not reached is told once, and with the run's end (P5).
 func TestP5_ARunSaysWhatItDidNotReach(t *testing.T) {
 	t.Parallel()

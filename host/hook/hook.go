@@ -100,6 +100,7 @@ type FailedDecision struct{ Retry bool }
 // IdleDecision answers Idle. Wait, where not empty, says what is still going on
 // (L16): the run does not end, and Idle is asked again soon. FollowUp, where not
 // empty, is a message that opens the next turn; it counts only while nobody waits.
+// After a turn that was cut off or blocked the run goes on for a FollowUp only.
 // Unfinished, where not empty, names what was begun in this run and has stopped
 // without being reached: a run that ends so does not end well.
 type IdleDecision struct {

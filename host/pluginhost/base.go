@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -78,6 +79,9 @@ func newRoot(bases []base) (*rootDir, error) {
 			continue
 		}
 		root, err := b.newRoot()
+		for n := 1; n < rootAttempts && b.kept > 0 && errors.Is(err, fs.ErrNotExist); n++ {
+			root, err = b.newRoot() // another host removed the base, which was empty
+		}
 		if err == nil {
 			return root, nil
 		}
@@ -112,7 +116,7 @@ func (b base) make() (made []string, err error) {
 	for dir, n := b.path, 0; dir != filepath.Dir(dir); dir, n = filepath.Dir(dir), n+1 {
 		if missing {
 			_, err := os.Lstat(dir)
-			missing = errors.Is(err, os.ErrNotExist)
+			missing = errors.Is(err, fs.ErrNotExist)
 		}
 		if n >= b.kept && !missing {
 			break

@@ -40,7 +40,7 @@ func (g *generation) handshake(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	g.conn = client.(*goplugin.GRPCClient).Conn // gRPC is all that is allowed
-	return nil
+	return g.root.check(g.proc.sockets)         // before it is told any secret
 }
 
 // clientConfig leaves to go-plugin the handshake and the dialing.

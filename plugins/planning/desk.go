@@ -27,8 +27,8 @@ type desk struct {
 	goal   entry[Goal]
 	plan   planMode
 	drive  drive
-	// Of this process: the goal that was armed, and the turn in which a plan was handed
-	// over that nobody decided about.
+	// Of this run: the goal that was set, or worked at, and the turn in which a plan was
+	// handed over that nobody decided about.
 	begun   string
 	planned int
 }
@@ -60,15 +60,21 @@ func (e entry[T]) standing(compactions int) T {
 	return e.Now
 }
 
-// load reads the newest records, once.
+// load reads the newest records, once. A goal that was worked at since the host took
+// the session was armed by a process of the plugin that is gone.
 func (d *desk) load(ctx context.Context) error {
 	if d.loaded {
 		return nil
 	}
+	earlier := false // than this run
 	wanted := map[string]any{recordTodo: &d.todos, recordGoal: &d.goal, recordPlan: &d.plan}
-	for e, err := range d.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord}, Reverse: true}) {
+	for e, err := range d.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord, session.KindSessionOpened}, Reverse: true}) {
 		if err != nil {
 			return err
+		}
+		if e.Kind == session.KindSessionOpened {
+			earlier = true
+			continue
 		}
 		r, err := session.Decode[session.Record](e)
 		if err != nil {
@@ -80,6 +86,9 @@ func (d *desk) load(ctx context.Context) error {
 		}
 		if err := json.Unmarshal(r.Data, to); err != nil {
 			return fmt.Errorf("event %d, record %q: %w", e.Seq, r.Kind, err)
+		}
+		if r.Kind == recordGoal && !earlier {
+			d.begun, d.drive.dropped = d.goal.Now.ID, "the plugin was started anew"
 		}
 		if delete(wanted, r.Kind); len(wanted) == 0 {
 			break

@@ -17,6 +17,13 @@ func (r *run) left() string {
 	return d.Unfinished
 }
 
+// reopen has another host take the session.
+func (r *run) reopen() {
+	r.t.Helper()
+	r.book.add(session.KindSessionOpened, session.Opened{})
+	r.restart()
+}
+
 // again begins one more round and ends it.
 func (r *run) again(work func()) {
 	r.t.Helper()
@@ -47,6 +54,14 @@ func TestP5_AGoalThatStopsUnreachedIsTold(t *testing.T) {
 				r.call("update_goal", object{"action": "blocked", "reason": strings.Repeat("device offline ", 40)})
 			})
 		}, []string{"is blocked after round 3, as the agent says: device offline device", "…"}},
+		"plugin dies": {"", func(r *run) { r.round(r.works); r.restart() }, []string{"stopped after round 1: the plugin was started anew"}},
+		"plugin dies, resumed": {"", func(r *run) {
+			r.reopen()
+			r.steps("", "") // what was queued is overdue
+			r.types("/goal resume")
+			r.round(r.works)
+			r.restart()
+		}, []string{"stopped after round 1: the plugin was started anew"}},
 		"agent pauses": {"", func(r *run) {
 			r.turn("Not today.")
 			r.call("update_goal", object{"action": "pause"})
@@ -103,10 +118,12 @@ func TestP5_WhatIsNotUnfinished(t *testing.T) {
 		"complete": func(r *run) { r.call("update_goal", object{"action": "complete", "evidence": "it runs"}) },
 		"clear":    func(r *run) { r.types("/goal clear") },
 		"pause":    func(r *run) { r.types("/goal pause") },
-		"earlier":  func(r *run) { r.restart() },
+		"earlier":  func(r *run) { r.reopen() },
 		"earlier, failed": func(r *run) {
+			r.idle()
+			r.turn("")
 			r.end(session.ReasonError, &session.Failure{Code: "AUTH", Message: "401"})
-			r.restart()
+			r.reopen()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -279,7 +280,7 @@ func (r *report) print(result host.Result) error {
 		return r.stream.End(result)
 	}
 	// What an agent said on the way to a failure is no answer.
-	answered := result.ExitCode == exitCompleted || result.ExitCode == exitMaxTokens || result.ExitCode == exitUnapproved
+	answered := slices.Contains([]int{exitCompleted, exitUnfinished, exitMaxTokens, exitUnapproved}, result.ExitCode)
 	if result.Text == "" || !answered {
 		return nil
 	}

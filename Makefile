@@ -1,7 +1,7 @@
 # The version of staticcheck that `make lint` and .ci/run use.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # What runs several goroutines over shared state.
-CONCURRENT := ./host/agent/... ./host/session/... ./host/pluginhost/...
+CONCURRENT := ./host ./host/agent/... ./host/session/... ./host/pluginhost/...
 
 # An older Go fetches the one that go.mod names, also where Debian pins it.
 export GOTOOLCHAIN ?= auto

@@ -172,6 +172,21 @@ func TestT9_ARunEndsAlthoughAJobDoesNot(t *testing.T) {
 	}
 }
 
+// TestT9_NothingSurvivesARun: not even what hides, in a session of its own and with an
+// empty environment.
+func TestT9_NothingSurvivesARun(t *testing.T) {
+	t.Parallel()
+	u := jobber(t, "env -i setsid sleep 444 > /dev/null 2>&1 & echo $! > pid", "!Done.")
+	u.ok(t, "run", "-P", "none", "-q", "hide it")
+	pid, err := os.ReadFile(u.path("work", "pid"))
+	if err != nil || len(pid) < 2 {
+		t.Fatalf("%q, %v", pid, err)
+	}
+	if _, err := os.Stat("/proc/" + strings.TrimSpace(string(pid))); err == nil {
+		t.Errorf("process %s is still there", pid)
+	}
+}
+
 // TestT17_TheProgramConfinesACommand: the program itself is what puts a file policy
 // into force, wherever it is installed.
 func TestT17_TheProgramConfinesACommand(t *testing.T) {

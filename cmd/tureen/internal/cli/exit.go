@@ -25,7 +25,7 @@ const (
 	exitBlocked    = 11
 )
 
-// exitCodes is what `tureen help exit-codes` prints. 3 is kept free.
+// exitCodes is what `tureen help exit-codes` prints.
 var exitCodes = []struct {
 	code    int
 	status  session.Reason

@@ -4503,8 +4503,10 @@ type IdleResponse struct {
 	Error *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	// Not empty: something is still going on, which the text names. The run does not
 	// end, and Idle comes again soon.
-	Wait     string `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
-	FollowUp string `protobuf:"bytes,3,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"` // opens the next turn, unless anybody waits
+	Wait string `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	// Opens the next turn, unless anybody waits; also after a turn that was cut off or
+	// blocked, which otherwise ends the run.
+	FollowUp string `protobuf:"bytes,3,opt,name=follow_up,json=followUp,proto3" json:"follow_up,omitempty"`
 	// Not empty: what was begun in this run and has stopped without being reached,
 	// which the text names. A headless run ends with a code of its own.
 	Unfinished    string `protobuf:"bytes,4,opt,name=unfinished,proto3" json:"unfinished,omitempty"`

@@ -77,10 +77,13 @@ func (c command) start() (*process, error) {
 		drained: make(chan struct{}),
 	}
 	p.cmd.Dir, p.cmd.Env = c.dir, c.env
+	stray.begin()
 	if c.file != nil {
+		p.cmd.Env = append(slices.Clip(c.env), outlivesMark+"=1")
 		p.cmd.Stdout, p.cmd.Stderr, p.cmd.SysProcAttr = c.file, c.file, detached()
 		close(p.drained)
-		if err := p.launch(); err != nil {
+		if err := p.launch(true); err != nil {
+			stray.end()
 			return nil, err
 		}
 		p.group = group(p.cmd.Process.Pid)
@@ -89,10 +92,12 @@ func (c command) start() (*process, error) {
 	guard.once.Do(guard.start)
 	p.cmd.SysProcAttr, p.cmd.Env = ownGroup(), append(slices.Clip(c.env), guard.mark)
 	if err := p.launchPiped(); err != nil {
+		stray.end()
 		return nil, err
 	}
 	p.group = group(p.cmd.Process.Pid)
-	p.release = guard.watch(p.group)
+	unwatch := guard.watch(p.group)
+	p.release = func() { unwatch(); stray.end() }
 	return p, nil
 }
 
@@ -111,7 +116,7 @@ func (p *process) launchPiped() error {
 	defer errW.Close()
 	p.readers = []*os.File{outR, errR}
 	p.cmd.Stdout, p.cmd.Stderr = outW, errW
-	if err := p.launch(); err != nil {
+	if err := p.launch(false); err != nil {
 		p.closeReaders()
 		return err
 	}
@@ -127,15 +132,16 @@ func (p *process) launchPiped() error {
 
 // launch starts the command and reaps it. The thread that starts it stays until
 // it has ended, because the death signal is bound to that thread.
-func (p *process) launch() error {
+func (p *process) launch(outlives bool) error {
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := stray.start(p.cmd, outlives)
 		started <- err
 		if err == nil {
 			p.cmd.Wait()
+			stray.waited(p.cmd.Process.Pid)
 			close(p.exited)
 		}
 	}()
@@ -157,6 +163,7 @@ func (p *process) watch(ctx context.Context, timeout <-chan time.Time, progress 
 		case <-ctx.Done():
 			return aborted
 		case <-tick.C:
+			stray.report()
 			if size := p.out.both.size(); size > reported && progress != nil {
 				reported = size
 				progress(p.out.both.last(progressBytes))
@@ -166,8 +173,8 @@ func (p *process) watch(ctx context.Context, timeout <-chan time.Time, progress 
 }
 
 // finish stops a command that has not exited, collects the last output, stops what
-// is left of the group and lets go of the pipes. It returns when the group is gone;
-// it does not wait for processes that left it.
+// is left of the group and lets go of the pipes. It returns when the group is gone.
+// Processes that left it are strays.
 func (p *process) finish(why ending) *outcome {
 	out := &outcome{output: p.out, ending: why}
 	if why != exited {

@@ -13,7 +13,7 @@ import (
 
 const (
 	denied   = "[file policy: access denied under workspace-write]"
-	nextStep = "Do not try another way. If the task needs this, repeat the exact command once with file_policy \"full\" and a justification: the person is asked."
+	nextStep = "Do not try another way. If the task cannot be done otherwise and approvals are possible here, repeat exactly this command once with file_policy \"full\" and a justification; else go on without it and say what is missing."
 	stop     = "Do not try another way. Stop, and say what you would have done and why the task needs it."
 )
 
@@ -63,9 +63,19 @@ func TestT17_ADenialSaysWhatToDoNext(t *testing.T) {
 	c.within(session.FilesWorkspaceWrite, args{"command": "echo x > " + out, "file_policy": "full", "justification": "It has to be."},
 		"[stderr]", c.bashSays(out), "[exit code: 1]", denied, stop)
 	holds(t, out, "precious\n")
-	// A failure of another kind says nothing of a policy; neither does a success.
+	// The last command of the line may have gone well.
+	c.within(session.FilesWorkspaceWrite, args{"command": "echo x > " + out + "; echo done"}, "done", "[stderr]", c.bashSays(out), denied, nextStep)
+	// The next wider policy is named, and no other after that.
+	c.within(session.FilesReadOnly, args{"command": "echo x > file"}, "[stderr]", c.bashSays("file"), "[exit code: 1]",
+		"[file policy: access denied under read-only]", strings.Replace(nextStep, "full", "workspace-write", 1))
+	c.within(session.FilesReadOnly, args{"command": "echo x > file", "file_policy": "workspace-write", "justification": "It has to be."},
+		"[stderr]", c.bashSays("file"), "[exit code: 1]", "[file policy: access denied under read-only]", stop)
+	c.within(session.FilesWorkspaceWrite, args{"command": "echo x > " + out, "file_policy": "workspace-write", "justification": "It has to be."},
+		"[stderr]", c.bashSays(out), "[exit code: 1]", denied, nextStep)
+	// A failure of another kind says nothing of a policy; neither does a success that
+	// only speaks of it.
 	c.within(session.FilesWorkspaceWrite, args{"command": "cat none 2>&1"}, "cat: none: No such file or directory", "[exit code: 1]")
-	c.within(session.FilesWorkspaceWrite, args{"command": "echo Permission denied >&2"}, "[stderr]", "Permission denied")
+	c.within(session.FilesWorkspaceWrite, args{"command": "echo Permission denied"}, "Permission denied")
 	c.within(session.FilesFull, args{"command": "echo Permission denied >&2; exit 1"}, "[stderr]", "Permission denied", "[exit code: 1]")
 	// The call that was granted it may.
 	c.within(session.FilesFull, args{"command": "echo x > " + out, "file_policy": "full", "justification": "It has to be."}, "(no output)")
@@ -150,7 +160,47 @@ func TestT17_OfflineIsSaidSo(t *testing.T) {
 	t.Parallel()
 	c, _ := walled(t)
 	r := c.use(t.Context(), "shell", session.Confinement{Offline: true}, args{"command": "echo x > /dev/udp/127.0.0.1/9"})
-	if !strings.HasSuffix(r.Text, "\n[exit code: 1]\n[network policy: connections are not allowed]\n"+stop) {
+	const note = "\n[network policy: connections are not allowed]\nDo not try another way. Go on without it, and say what is missing."
+	if !strings.HasSuffix(r.Text, "\n[exit code: 1]"+note) {
 		t.Error(r.Text)
+	}
+	// Where files are bound too, it is still the connection that was denied.
+	r = c.use(t.Context(), "shell", session.Confinement{Files: session.FilesReadOnly, Offline: true}, args{"command": "echo x > /dev/udp/127.0.0.1/9; true"})
+	if !strings.HasSuffix(r.Text, note) || strings.Contains(r.Text, "file") {
+		t.Error(r.Text)
+	}
+}
+
+// In a subagent nobody can be asked: a denial does not say so.
+func TestT17_ASubagentIsNotToldToAsk(t *testing.T) {
+	t.Parallel()
+	c, out := walled(t)
+	s := c.host.Sessions[0]
+	s.Parent = "p"
+	if err := c.running.OpenSession(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	c.within(session.FilesWorkspaceWrite, args{"command": "echo x > " + out}, "[stderr]", c.bashSays(out), "[exit code: 1]", denied, stop)
+}
+
+// A command that may write where temporary files are puts a symlink in the place of the
+// private directory: what is read-only stays so.
+func TestT17_AReplacedPrivateDirectoryIsNotLent(t *testing.T) {
+	t.Parallel()
+	c, out := walled(t)
+	documents := filepath.Dir(out)
+	private := c.use(t.Context(), "shell", session.Confinement{Files: session.FilesReadOnly}, args{"command": "echo $TMPDIR"}).Text
+	if !strings.HasPrefix(private, os.TempDir()) {
+		t.Fatalf("TMPDIR is %q", private)
+	}
+	t.Cleanup(func() { os.Remove(private); os.RemoveAll(private + ".aside") })
+	c.within(session.FilesWorkspaceWrite, args{"command": "mv " + private + " " + private + ".aside && ln -s " + documents + " " + private}, "(no output)")
+	r := c.use(t.Context(), "shell", session.Confinement{Files: session.FilesReadOnly}, args{"command": "echo x > " + out + "; echo ran > " + documents + "/ws/ran"})
+	if !strings.Contains(r.Text, "was moved or replaced") || !strings.Contains(r.Text, "[exit code: 126]") {
+		t.Errorf("%+v", r)
+	}
+	holds(t, out, "precious\n")
+	if _, err := os.Lstat(documents + "/ws/ran"); err == nil {
+		t.Error("the command ran")
 	}
 }

@@ -12,9 +12,10 @@ import (
 // guardian is a process that outlives this one by a moment: once its stdin ends,
 // however this process did, it kills the groups that it was told of and, where
 // there is /proc, whatever carries this process's mark in its environment: a
-// command that began just before the end is not known by its group yet. The death
+// command that began just before the end is not known by its group yet. Of strays it is
+// told within a second or so. The death
 // signal reaches a command's shell alone, not what that has started. At last it removes
-// the private directory.
+// the private directory, and follows no symlink that stands in its place.
 type guardian struct {
 	once sync.Once
 	mark string // NAME=value, in the environment of every command
@@ -41,7 +42,7 @@ for round in 1 2 3 4 5; do
 		kill -s KILL "${pid%/environ}"
 	done
 done
-[ -z "$private" ] || rm -rf -- "$private"`
+[ -z "$private" ] || [ -L "$private" ] || rm -rf -- "$private"`
 
 // watch has the guardian, which is started already, mind a group until release is called.
 func (g *guardian) watch(group group) (release func()) {
@@ -56,11 +57,14 @@ func (g *guardian) start() {
 	cmd.Dir, cmd.Env = "/", []string{"LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := cmd.StdinPipe()
-	if err != nil || cmd.Start() != nil {
+	if err != nil || stray.start(cmd, false) != nil {
 		return // commands run all the same
 	}
 	g.in = in
-	go func() { _ = cmd.Wait() }()
+	go func() {
+		_ = cmd.Wait()
+		stray.waited(cmd.Process.Pid)
+	}()
 }
 
 func (g *guardian) tell(op string, what any) {

@@ -108,10 +108,15 @@ func (j *job) exitCode() *int {
 // note is bound.note for the whole of the job.
 func (j *job) note() string {
 	j.mu.Lock()
-	free := j.over.IsZero() || j.state != nil && j.state.Success()
+	runs, failed := j.over.IsZero(), j.state == nil || !j.state.Success()
 	j.mu.Unlock()
-	if free {
+	switch {
+	case runs:
+		return ""
+	case failed:
+		return j.bounds.denied(j.printed.last(progressBytes), j.args)
+	case j.outlives(): // which stream it was is not known
 		return ""
 	}
-	return j.bounds.denied(j.printed.last(progressBytes), j.args)
+	return j.bounds.denied(j.process.out.stderr.last(progressBytes), j.args)
 }

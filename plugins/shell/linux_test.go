@@ -23,8 +23,11 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("SHELL_TEST_RUN_IN"); dir != "" {
 		run := runForever
-		if os.Getenv("SHELL_TEST_JOBS") != "" {
+		switch {
+		case os.Getenv("SHELL_TEST_JOBS") != "":
 			run = runJobs
+		case os.Getenv("SHELL_TEST_STRAYS") != "":
+			run = runStrays
 		}
 		if err := run(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -76,6 +79,43 @@ func runJobs(dir string) error {
 			err = os.WriteFile(filepath.Join(dir, "private"), []byte(r.Text+"\n"), 0o600)
 		}
 	}
+	select {}
+}
+
+// hide is a process that is in no group of ours and carries no mark.
+const hide = "env -i setsid sleep 1000 > /dev/null 2>&1 & "
+
+// runStrays runs commands that hide processes, and writes a file after each.
+func runStrays(dir string) error {
+	ctx := context.Background()
+	plugin := shell.Plugin("test")
+	services, err := plugin.Start(ctx, sdk.Init{Config: json.RawMessage(`{}`), Host: lender{&ledger{}}, Granted: plugin.Capabilities})
+	if err == nil {
+		err = services.Sessions.Open(ctx, compaction.Session{ID: "s", Workspace: dir})
+	}
+	if err != nil {
+		return err
+	}
+	call := func(arguments string, progress func(string)) string {
+		r, err := services.Tools.Call(ctx, tool.Call{Session: "s", Name: "shell", Arguments: json.RawMessage(arguments)}, progress)
+		if err != nil {
+			return err.Error()
+		}
+		return r.Text
+	}
+	note := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	note("after1", call(`{"description": "Hide", "command": "`+hide+`echo $! > stray1; (setsid sh -c 'sleep 1000 & sleep 1001' & echo $! > stray2) >/dev/null 2>&1"}`, nil))
+	if os.Getenv("SHELL_TEST_STRAYS") == "killed" {
+		call(`{"description": "Hide", "command": "`+hide+`echo $! > stray3; echo told; sleep 1000"}`, func(text string) { note("told", text) })
+	}
+	call(`{"description": "Keep", "run_in_background": true, "outlive_session": true, "command": "setsid sleep 1000 > /dev/null 2>&1 & echo $! $(readlink /proc/$$/fd/1) > kept"}`, nil)
+	note("after2", call(`{"description": "Wait", "command": "until [ -s kept ]; do sleep 0.01; done; setsid sleep 1000 > /dev/null 2>&1 & echo $! > stray4; sleep 0.1"}`, nil))
+	services.Close()
+	note("closed", "yes")
 	select {}
 }
 

@@ -130,6 +130,13 @@ func (p *Provider) board(session string) *board {
 	return p.boards[session]
 }
 
+// isNested tells whether a session is a subagent's.
+func (p *Provider) isNested(session string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.nested[session]
+}
+
 // Tools lists the tools. Their texts name the limits of the config, which stay the
 // same as long as the process lives.
 func (p *Provider) Tools(context.Context, string) ([]tool.Spec, error) {

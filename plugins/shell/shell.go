@@ -95,18 +95,18 @@ func (p *Provider) command(call tool.Call, args shellArgs) (command, bound, erro
 	c := command{
 		argv: []string{p.program, "-c", args.Command},
 		dir:  dir,
-		env:  append(append(os.Environ(), environment...), "PWD="+dir),
+		env:  append(append(inherited(), environment...), "PWD="+dir),
 		keep: p.config.MaxOutputBytes,
 	}
 	if call.Confinement.Free() {
 		return c, bound{}, nil
 	}
-	var b bound
+	b := bound{final: p.isNested(call.Session)}
 	root, _ := p.Root(call.Session)
 	if b.Bounds = confine.For(call.Confinement, root, ""); b.Files == session.FilesReadOnly {
-		if private := p.private.path(); private != "" {
-			b.Bounds = confine.For(call.Confinement, root, private)
-			c.env = append(c.env, "TMPDIR="+private)
+		if private, ok := p.private.place(); ok {
+			b.Bounds = b.Lend(private)
+			c.env = append(c.env, "TMPDIR="+private.Path)
 		}
 	}
 	c.argv, b.enforced = confine.Command(b.Bounds, c.argv)

@@ -74,32 +74,45 @@ func statusText(state *os.ProcessState) string {
 	return fmt.Sprintf("exit code: %d", status.ExitStatus())
 }
 
-// bound is what a command is bound to; enforced tells whether the system sees to it.
+// bound is what a command is bound to; enforced tells whether the system sees to it,
+// final that nobody can be asked for more, as in a subagent.
 type bound struct {
 	confine.Bounds
-	enforced bool
+	enforced, final bool
 }
 
 // note says that the bounds stood in the way of a command and what to do next, ""
-// where nothing looks like it (T17).
+// where nothing looks like it (T17). The last command of a line may have gone well
+// all the same: what it printed on stderr tells.
 func (b bound) note(o *outcome, args shellArgs) string {
-	if !b.enforced || !o.failed() {
+	if !b.enforced {
 		return ""
 	}
 	printed, _ := o.stderr.end()
-	if printed == "" {
+	if printed == "" && o.failed() {
 		printed = o.both.last(progressBytes)
 	}
 	return b.denied(printed, args)
 }
 
 func (b bound) denied(printed string, args shellArgs) string {
-	next := confine.NextRepeat
-	switch {
-	case !b.enforced || !confine.Refused(printed):
+	if !b.enforced {
 		return ""
-	case args.FilePolicy != "" || b.Files == session.FilesFull: // it was asked for, or would not help
-		next = confine.NextStop
 	}
-	return b.Denied(next)
+	switch b.Hit(printed) {
+	case confine.HitFiles:
+		return b.Denied(b.next(session.FilePolicy(args.FilePolicy)))
+	case confine.HitSockets:
+		return b.DeniedSocket()
+	}
+	return ""
+}
+
+// next is what to do after a denial of a call that asked for a policy, "" for none.
+func (b bound) next(asked session.FilePolicy) string {
+	wider := b.Wider()
+	if b.final || asked == wider || asked == session.FilesFull {
+		return confine.NextStop // it cannot be had, or was not given
+	}
+	return confine.NextRepeat(wider)
 }

@@ -48,13 +48,32 @@ func newFetcher(c Config, agent string) *fetcher {
 			return errRedirects
 		}
 		r.Header.Del("Referer")
-		return g.check(r.URL)
+		if err := g.check(r.URL); err != nil {
+			return err
+		}
+		if !sameOrigin(via[0].URL, r.URL) {
+			return http.ErrUseLastResponse
+		}
+		return nil
 	}}}
+}
+
+// sameOrigin tells whether a redirect stays where the call was allowed to go: the same
+// scheme, host and port, or from a host's plain port to its encrypted one.
+func sameOrigin(from, to *url.URL) bool {
+	name, err := asciiHost(from)
+	other, err2 := asciiHost(to)
+	if err != nil || err2 != nil || hostKey(name) != hostKey(other) {
+		return false
+	}
+	upgrade := from.Scheme == "http" && to.Scheme == "https" && portOf(from) == "80" && portOf(to) == "443"
+	return upgrade || from.Scheme == to.Scheme && portOf(from) == portOf(to)
 }
 
 // page is an answer as it came.
 type page struct {
 	url         *url.URL // after the redirects
+	leads       *url.URL // where a redirect that was not followed leads, nil = nowhere
 	status      int
 	contentType string
 	body        []byte
@@ -89,6 +108,9 @@ func (f *fetcher) get(ctx context.Context, raw, accept string) (*page, error) {
 		return nil, failure(ctx, err)
 	}
 	out := &page{url: response.Request.URL, status: response.StatusCode, contentType: response.Header.Get("Content-Type"), body: body.Bytes(), size: response.ContentLength}
+	if to, err := response.Location(); err == nil && redirected(out.status) {
+		out.leads = to
+	}
 	if out.cut = body.Len() > maxBody; out.cut {
 		out.body = out.body[:maxBody]
 	}

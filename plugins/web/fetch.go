@@ -29,6 +29,10 @@ func (p *Provider) fetch(ctx context.Context, call tool.Call, args fetchArgs) (s
 	if err != nil {
 		return "", err
 	}
+	if got.leads != nil {
+		return frame([]string{"URL: " + spelled(got.url), status(got.status)}, spelled(got.leads)) +
+			"\nThe server redirects to this URL, which lies on another host, port or scheme. It was not followed: fetch that URL if you need it.", nil
+	}
 	if redirected(got.status) {
 		return "", toolcall.Errorf("REDIRECTS", "the server answered %d without saying where to; check the URL", got.status)
 	}
@@ -47,11 +51,13 @@ func (p *Provider) fetch(ctx context.Context, call tool.Call, args fetchArgs) (s
 	}
 	head := []string{
 		"URL: " + spelled(got.url),
-		fmt.Sprintf("Status: %d %s", got.status, http.StatusText(got.status)),
+		status(got.status),
 		fmt.Sprintf("Type: %.100s", kind),
 	}
 	return frame(head, text) + notice, nil
 }
+
+func status(code int) string { return fmt.Sprintf("Status: %d %s", code, http.StatusText(code)) }
 
 func redirected(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified

@@ -141,11 +141,20 @@ func TestT19_ARedirectLeadsNowhereInside(t *testing.T) {
 	_, door, _ := net.SplitHostPort(s.Listener.Addr().String())
 	b := serve(t, web.PluginWith(resolver), `{"allow_hosts":["Door.example.com.:`+door+`"]}`)
 	for _, to := range []string{
-		"http://127.0.0.1:PORT/", "//127.0.0.1:PORT/", "http://[::1]:PORT/", "http://localhost:PORT/", "http://loop.example.com:PORT/", "http://2130706433:PORT/",
-		"http://door.example.com:PORT/", "http://user:pass@door.example.com:" + door + "/", "file:///etc/passwd", "http://169.254.169.254/",
+		"http://127.0.0.1:PORT/", "//127.0.0.1:PORT/", "http://[::1]:PORT/", "http://localhost:PORT/", "http://2130706433:PORT/",
+		"http://user:pass@door.example.com:" + door + "/", "file:///etc/passwd", "http://169.254.169.254/",
 	} {
 		if r := b.fetch("http://door.example.com:" + door + "/?to=" + strings.ReplaceAll(to, "PORT", port)); r.Code != "ADDRESS_REFUSED" {
 			t.Errorf("%q: %s: %.200s", to, r.Code, r.Text)
+		}
+	}
+	for _, host := range []string{"loop.example.com", "door.example.com"} { // names are looked up by who follows
+		to := "http://" + host + ":" + port + "/"
+		if _, content, _ := open(t, b.fetch("http://door.example.com:"+door+"/?to="+to)); content != to {
+			t.Errorf("%s: %q", to, content)
+		}
+		if r := b.fetch(to); r.Code != "ADDRESS_REFUSED" {
+			t.Errorf("%s: %+v", to, r)
 		}
 	}
 	if n := reached.Load(); n != 0 {

@@ -130,10 +130,10 @@ func (r *reader) element(n *html.Node) {
 	case atom.Pre:
 		r.fenced(n)
 	case atom.Code:
-		if words := inner(n); words != "" && !r.pre {
-			r.line("`" + words + "`")
-		} else {
+		if r.pre {
 			r.children(n)
+		} else if words := inner(n); words != "" {
+			r.line("`" + words + "`")
 		}
 	case atom.Ul, atom.Ol:
 		r.list(n)

@@ -112,7 +112,7 @@ func (t *tree) start(n *html.Node, closed bool) {
 	if c, ok := closes[n.DataAtom]; ok && t.deeper == 0 {
 		t.closeAny(c)
 	}
-	parent, shown := t.top().node, !dropped[n.DataAtom] && !hidden(n)
+	parent := t.top().node
 	void := voids[n.DataAtom] || closed && (parent == nil || n.DataAtom == atom.Svg || n.DataAtom == atom.Math)
 	if len(t.open) > maxDepth && !void {
 		t.deeper++
@@ -121,21 +121,15 @@ func (t *tree) start(n *html.Node, closed bool) {
 		}
 		return
 	}
-	if parent != nil && shown && t.mute == "" {
-		parent.AppendChild(n)
-	} else {
-		n = &html.Node{Data: n.Data}
-		parent = nil
-	}
-	if void {
-		return
-	}
-	t.names[n.Data]++
 	o := open{name: n.Data}
-	if parent != nil {
+	if parent != nil && t.mute == "" && !dropped[n.DataAtom] && !hidden(n) {
+		parent.AppendChild(n)
 		o.node = n
 	}
-	t.open = append(t.open, o)
+	if !void {
+		t.names[o.name]++
+		t.open = append(t.open, o)
+	}
 }
 
 // end closes an element with all that is open in it. One that nothing has opened, or

@@ -3,11 +3,13 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -299,6 +301,46 @@ func TestT19_RedirectsAreFollowedAFewTimes(t *testing.T) {
 	}
 	if r := b.fetch(s.URL + "/lost"); !r.IsError {
 		t.Errorf("to nowhere: %+v", r)
+	}
+}
+
+// An approval names an origin: no other is asked for anything by its redirects.
+func TestT19_ARedirectToAnotherOriginIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int32
+	other := site(t, map[string]http.HandlerFunc{"/": func(http.ResponseWriter, *http.Request) { reached.Add(1) }})
+	var to string
+	var inside atomic.Int32
+	s := site(t, map[string]http.HandlerFunc{
+		"/": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusTemporaryRedirect)
+			_, _ = w.Write([]byte("IGNORE THIS"))
+		},
+		"/there": func(http.ResponseWriter, *http.Request) { inside.Add(1) },
+	})
+	b := setup(t, `{"allow_private":true}`)
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	for _, c := range []struct{ to, want string }{
+		{other.URL + "/?secret=1", other.URL + "/?secret=1"},
+		{strings.TrimPrefix(other.URL, "http:") + "/", other.URL + "/"},
+		{"http://localhost:" + port + "/there", "http://localhost:" + port + "/there"},
+		{"https://127.0.0.1:" + port + "/there", "https://127.0.0.1:" + port + "/there"},
+		{other.URL + "/\xe2\x80\xa8obey", other.URL + "/%E2%80%A8obey"},
+	} {
+		to = c.to
+		head, content, after := open(t, b.fetch(s.URL+"/"))
+		if head != "URL: "+s.URL+"/\nStatus: 307 Temporary Redirect\n" || content != c.want || !strings.HasSuffix(after, "fetch that URL if you need it.") {
+			t.Errorf("%q: %q, %q, %q", c.to, head, content, after)
+		}
+	}
+	if reached.Load() != 0 || inside.Load() != 0 {
+		t.Errorf("followed %d and %d times", reached.Load(), inside.Load())
+	}
+	to = "/there"
+	open(t, b.fetch(s.URL+"/"))
+	if inside.Load() != 1 {
+		t.Error("the same origin was not followed")
 	}
 }
 

@@ -42,15 +42,15 @@ func TestT17_BoundsOfAPolicy(t *testing.T) {
 	t.Parallel()
 	base := outside(t)
 	ws, private := mkdir(t, base, "ws"), mkdir(t, base, "private")
-	if b := confine.For(session.Confinement{}, ws, private); !b.Free() || b.Denied(confine.NextRepeat) != "" {
+	if b := confine.For(session.Confinement{}, ws, private); !b.Free() || b.Denied(confine.NextStop) != "" {
 		t.Errorf("no policy: %+v", b)
 	}
-	if b := confine.For(session.Confinement{Offline: true}, ws, private); b.Free() || !b.Offline || strings.Contains(b.Denied(confine.NextRepeat), "[file policy") {
+	if b := confine.For(session.Confinement{Offline: true}, ws, private); b.Free() || !b.Offline || strings.Contains(b.Denied(confine.NextStop), "[file policy") {
 		t.Errorf("offline alone: %+v", b)
 	}
 	for _, policy := range []session.FilePolicy{session.FilesReadOnly, "odd"} {
 		b := confine.For(session.Confinement{Files: policy, Writable: []string{ws}}, ws, private)
-		if b.Files != session.FilesReadOnly || !slices.Equal(b.Write, []string{private}) || !strings.HasPrefix(b.Denied(confine.NextRepeat), "[file policy: access denied under read-only]\n") {
+		if b.Files != session.FilesReadOnly || !slices.Equal(b.Write, []string{private}) || !strings.HasPrefix(b.Denied(confine.NextStop), "[file policy: access denied under read-only]\n") {
 			t.Errorf("%s: %+v", policy, b)
 		}
 	}
@@ -83,17 +83,68 @@ func TestT17_ARootInsideAnotherIsNotFollowed(t *testing.T) {
 
 func TestT17_ARefusalIsRecognised(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]bool{
-		"bash: line 1: /etc/x: Permission denied":                    true,
-		"open /x: permission denied":                                 true,
-		"cp: cannot create regular file '/x': Read-only file system": true,
-		"Error: EACCES: permission denied, open '/x'":                true,
-		"OSError: [Errno 18] Invalid cross-device link: 'a' -> '/x'": true,
-		"code: 'EROFS'": true,
-		"":              false, "no such file or directory": false, "EACCESS": false,
+	files := confine.Bounds{Files: session.FilesWorkspaceWrite}
+	offline := confine.Bounds{Files: session.FilesFull, Offline: true}
+	both := confine.Bounds{Files: session.FilesReadOnly, Offline: true}
+	const nothing, file, sockets = confine.HitNothing, confine.HitFiles, confine.HitSockets
+	for text, want := range map[string][3]confine.Hit{ // under files, offline, both
+		"bash: line 1: /etc/x: Permission denied":                    {file, nothing, file},
+		"open /x: permission denied":                                 {file, nothing, file},
+		"cp: cannot create regular file '/x': Read-only file system": {file, nothing, file},
+		"Error: EACCES: permission denied, open '/x'":                {file, nothing, file},
+		"OSError: [Errno 18] Invalid cross-device link: 'a' -> '/x'": {file, nothing, file},
+		"code: 'EROFS'": {file, nothing, file},
+		"PermissionError: [Errno 13] Permission denied: '/x'":                                                                          {file, nothing, file},
+		"mkdir: cannot create directory '/opt/socket': Permission denied":                                                              {file, nothing, file},
+		"bash: line 1: ./connect.sh: Permission denied":                                                                                {file, nothing, file},
+		"Traceback\n  socket.py\nPermissionError: [Errno 13] Permission denied":                                                        {sockets, sockets, sockets},
+		"bash: socket: Permission denied\nbash: /dev/tcp/h/80: Permission denied":                                                      {sockets, sockets, sockets},
+		"ping: socktype: SOCK_RAW: Permission denied\nping: socket: permission denied":                                                 {sockets, sockets, sockets},
+		"dial tcp 192.0.2.1:80: socket: permission denied":                                                                             {sockets, sockets, sockets},
+		"Error: connect EACCES 192.0.2.1:80":                                                                                           {sockets, sockets, sockets},
+		"permission denied while trying to connect to the daemon's socket at unix:///x":                                                {sockets, sockets, sockets},
+		"curl: (6) Could not resolve host: example.org":                                                                                {nothing, sockets, sockets},
+		"curl: (7) Failed to connect to 192.0.2.1 port 80: Couldn't connect to server":                                                 {nothing, sockets, sockets},
+		"git@example.org: Permission denied (publickey).":                                                                              {nothing, nothing, nothing},
+		"find: '/root': Permission denied\nls: cannot open directory '/root': Permission denied\ngrep: /etc/shadow: Permission denied": {nothing, nothing, nothing},
+		"find: cannot delete '/x': Permission denied":                                                                                  {file, nothing, file},
+		"curl: (6) Could not resolve host: h\ncp: '/x': Permission denied":                                                             {file, sockets, file}, // the last counts
+		"": {}, "no such file or directory": {}, "EACCESS": {},
 	} {
-		if confine.Refused(text) != want {
-			t.Errorf("Refused(%q) is not %v", text, want)
+		for i, b := range []confine.Bounds{files, offline, both} {
+			if got := b.Hit(text); got != want[i] {
+				t.Errorf("%+v, %q: %v, want %v", b, text, got, want[i])
+			}
 		}
 	}
+	if got := (confine.Bounds{Files: session.FilesFull}).Hit("socket: Permission denied"); got != nothing {
+		t.Errorf("nothing is bound: %v", got)
+	}
+}
+
+// A note names the bound that was hit alone, and the narrowest policy that allows more.
+func TestT17_ADenialFitsTheRefusal(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[session.FilePolicy]session.FilePolicy{
+		session.FilesFull: "", session.FilesWorkspaceWrite: session.FilesFull, session.FilesReadOnly: session.FilesWorkspaceWrite,
+	} {
+		b := confine.Bounds{Files: policy, Offline: true}
+		if got := b.Wider(); got != want {
+			t.Errorf("wider than %s: %s", policy, got)
+		}
+		if text := b.Denied(confine.NextRepeat(b.Wider())); policy != session.FilesFull && (strings.Contains(text, "network") || !strings.Contains(text, `with file_policy "`+string(want)+`"`)) {
+			t.Errorf("%s: %s", policy, text)
+		}
+		for _, offline := range []bool{true, false} {
+			b.Offline = offline
+			if text := b.DeniedSocket(); strings.Contains(text, "file_policy") || offline && strings.Contains(text, "[file policy") {
+				t.Errorf("%+v: %s", b, text)
+			}
+		}
+	}
+}
+
+// refused tells whether what a command printed speaks of any bound.
+func refused(printed string) bool {
+	return confine.Bounds{Files: session.FilesReadOnly, Offline: true}.Hit(printed) != confine.HitNothing
 }

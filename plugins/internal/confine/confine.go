@@ -40,6 +40,22 @@ type Bounds struct {
 	// Write are the directories that may be changed, absolute and without symlinks.
 	Write   []string `json:"write,omitempty"`
 	Offline bool     `json:"offline,omitempty"`
+	// Lent is the one directory of Write that has to be that very one.
+	Lent *Place `json:"lent,omitempty"`
+}
+
+// Place is a directory, whatever its path may lead to later.
+type Place struct {
+	Path   string `json:"path"` // absolute, without symlinks
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+// Lend adds a place to what may be changed. A command does not start where something
+// else has that path by then.
+func (b Bounds) Lend(p Place) Bounds {
+	b.Write, b.Lent = append(slices.Clip(b.Write), p.Path), &p
+	return b
 }
 
 // For makes the bounds of a call. workspace is absolute. private is a directory for

@@ -55,7 +55,7 @@ func TestT17_WritableDirectoriesMayBeWritten(t *testing.T) {
 	c := newCell(t)
 	bounds := session.Confinement{Files: session.FilesWorkspaceWrite, Writable: []string{c.home}}
 	c.gives(bounds, `echo x > ~/cache && cat ~/cache && mv mine ~/moved && cat ~/moved`, "x\ninside")
-	if got, exit := c.run(bounds, `echo x > $OUT/file`); exit == 0 || !confine.Refused(got) {
+	if got, exit := c.run(bounds, `echo x > $OUT/file`); exit == 0 || !refused(got) {
 		t.Errorf("exit %d: %s", exit, got)
 	}
 }
@@ -66,7 +66,7 @@ func TestT17_ReadOnlyKeepsTheWorkspaceToo(t *testing.T) {
 	readOnly := session.Confinement{Files: session.FilesReadOnly}
 	c.gives(readOnly, `cat mine $OUT/file; echo x > /dev/null; echo done`, "inside\nprecious\ndone")
 	for _, command := range []string{`echo x > mine`, `touch new`, `echo x > /tmp/confine-$$`, `rm mine`, `mkdir d`, `echo x > /dev/shm/confine-$$`} {
-		if got, exit := c.run(readOnly, command); exit == 0 || !confine.Refused(got) {
+		if got, exit := c.run(readOnly, command); exit == 0 || !refused(got) {
 			t.Errorf("%s: exit %d: %s", command, exit, got)
 		}
 	}
@@ -135,7 +135,7 @@ func TestT17_OfflineReachesNobody(t *testing.T) {
 	for name, command := range ways {
 		c.gives(workspaceWrite, command, "sent")
 		for _, bounds := range []session.Confinement{{Offline: true}, {Offline: true, Files: session.FilesWorkspaceWrite}} {
-			if got, exit := c.run(bounds, command); exit == 0 || strings.Contains(got, "sent") || !confine.Refused(got) {
+			if got, exit := c.run(bounds, command); exit == 0 || strings.Contains(got, "sent") || !refused(got) {
 				t.Errorf("%s: exit %d: %s", name, exit, got)
 			}
 		}

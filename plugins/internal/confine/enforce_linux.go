@@ -74,7 +74,10 @@ func (b Bounds) apply() error {
 	if b.Files == session.FilesFull {
 		config.HandledAccessFS = 0
 	} else {
-		rules = b.rules(abi)
+		var err error
+		if rules, err = b.rules(abi); err != nil {
+			return err
+		}
 	}
 	if !b.Offline {
 		config.HandledAccessNet = 0
@@ -85,7 +88,7 @@ func (b Bounds) apply() error {
 	return filterSockets(b.Offline, b.Files != session.FilesFull && abi < abiHelpers)
 }
 
-func (b Bounds) rules(abi int) []landlock.Rule {
+func (b Bounds) rules(abi int) ([]landlock.Rule, error) {
 	changes := changes
 	if abi >= abiRefer {
 		changes |= kernel.AccessFSRefer
@@ -99,7 +102,14 @@ func (b Bounds) rules(abi int) []landlock.Rule {
 		rules = append(rules, landlock.PathAccess(changes, "/dev/shm").IgnoreIfMissing())
 	}
 	for _, dir := range b.Write {
+		if b.Lent != nil && dir == b.Lent.Path {
+			fd, err := b.Lent.open()
+			if err != nil {
+				return nil, err
+			}
+			dir = fmt.Sprintf("/proc/self/fd/%d", fd) // closed by exec
+		}
 		rules = append(rules, landlock.PathAccess(changes, dir).IgnoreIfMissing())
 	}
-	return rules
+	return rules, nil
 }

@@ -32,7 +32,10 @@ type finding struct {
 	bound   session.Confinement // once it is allowed
 }
 
-func (f *finding) ask(why, key string) { f.reasons = append(f.reasons, reason{why, key}) }
+// ask adds a reason. What is allowed for the session is the key for this reason.
+func (f *finding) ask(why, key string) {
+	f.reasons = append(f.reasons, reason{why, key + "\x00\x00" + why})
+}
 
 // BeforeTool decides about a call. With an Answer it decides afresh, so that an
 // answer never lets through what has become forbidden meanwhile.
@@ -102,7 +105,7 @@ func question(f finding, open []reason) *session.Question {
 		Detail: visible(cut(f.detail, maxDetail)),
 		Options: []session.Option{
 			{Label: optionOnce, Description: "this call and no other"},
-			{Label: optionSession, Description: "and do not ask about " + scope + " again until the session ends"},
+			{Label: optionSession, Description: "and do not ask about " + scope + " again before the session ends; a compaction does not end it"},
 			{Label: optionDeny, Description: "the call does not run, and the agent is told so"},
 		},
 	}

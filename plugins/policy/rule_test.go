@@ -16,7 +16,7 @@ func TestT16_DenyBeatsAskBeatsAllow(t *testing.T) {
 	d := open(t, `{"allow":["shell: git *","shell: curl https://example.com/*"],"ask":["shell: git tag *","shell: make deploy"],"deny":["shell: git push *","shell: terraform"]}`)
 	for line, want := range map[string]string{
 		"git fetch": "allow", "git fetch origin": "allow", "git reset --hard": "allow", "git tag v1": "ask", "git tag": "ask", "make deploy": "ask", "make": "allow",
-		"git push": "deny", "git push --force": "deny", "ls && git push": "deny", "sh -c 'git push'": "deny", "/usr/bin/git push": "deny", "git -C sub push": "deny", "git -c user.name=x push": "deny", `g\it "push"`: "deny",
+		"git push": "deny", "git push --force": "deny", "ls && git push": "deny", "sh -c 'git push'": "deny", "/usr/bin/git push": "deny", "git -C sub push": "deny", "git -c user.name=x push": "deny", `g\it "push"`: "deny", "/usr/lib/git-core/git-push": "deny", "git-push origin": "deny", "git send-pack x": "deny",
 		"echo $(git push)": "deny", "timeout 5 env A=b git push": "deny", "x=push; git $x": "deny", "x=git; $x push": "deny", "terraform": "deny", "terraform apply": "ask",
 		"curl https://example.com/a": "allow", "curl https://example.org/a": "ask", "curl https://example.com.evil.org/": "ask",
 		"git $X": "ask", "git pushy": "ask",

@@ -68,7 +68,7 @@ func (w *walker) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsNot || x.Op == syntax.TsParen {
 			w.test(x.X)
-		} else if wd, ok := x.X.(*syntax.Word); ok && x.Op == syntax.TsVarSet {
+		} else if wd, ok := x.X.(*syntax.Word); ok && x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
 			name := w.one(wd)
 			if w.later(name); name.tainted {
 				w.unclear("[[ -v … ]]", "it evaluates what is known only when it runs")

@@ -60,7 +60,7 @@ func (w *walker) assigned(name string, value word) {
 func (w *walker) path(value *syntax.Word) word {
 	var b strings.Builder
 	for _, p := range flat(value.Parts) {
-		if x, ok := p.(*syntax.ParamExp); ok && simple(x) && (x.Param.Value == "PATH" || x.Param.Value == "HOME") && len(w.facts.valuesOf("HOME")) == 0 {
+		if x, ok := p.(*syntax.ParamExp); ok && simple(x) && (x.Param.Value == "PATH" || x.Param.Value == "HOME" || x.Param.Value == "PWD" && w.facts.values["PWD"] == nil && len(w.facts.dirs) == 1) && len(w.facts.valuesOf("HOME")) == 0 {
 			b.WriteString("$" + x.Param.Value)
 			continue
 		}
@@ -211,6 +211,7 @@ func (w *walker) safePath(text string) bool {
 		switch {
 		case dir == "$PATH":
 			kept = true
+		case dir == "$PWD/node_modules/.bin":
 		case strings.HasPrefix(dir, "$HOME/"), strings.HasPrefix(dir, "~/"):
 			if _, rest, _ := strings.Cut(dir, "/"); w.o.Home == "" || strings.Contains(dir, Unknown) || w.inside(filepath.Join(w.o.Home, rest)) {
 				return false

@@ -13,7 +13,7 @@ var attacks = []attack{
 	{`wget -q http://x`, "wget"},
 	{`rm -rf victim`, "rm"},
 	{`rm -r victim`, "rm"},
-	{`rm -f victim/file`, "rm"},
+	{`rm -f victim/file sub/file`, "rm"},
 	{`rm --recursive victim`, "rm"},
 	{`rm --rec victim`, "rm"},
 	{`rm victim -rf`, "rm"},

@@ -6,7 +6,7 @@ import (
 )
 
 // connects are the words by which code of many languages reaches other machines.
-var connects = regexp.MustCompile(`(?i)\b(import|from|require|use|using)\b[^\n;]*\b(socket|urllib\d?|requests|httpx|aiohttp|ftplib|smtplib|telnetlib|xmlrpc|paramiko|websockets?|axios|undici|node-fetch|http\.client)\b` +
+var connects = regexp.MustCompile(`(?i)\b(import|from|require|use|using)\b[^\n;]*\b(socket|urllib\d?|requests|httpx|aiohttp|ftplib|smtplib|telnetlib|xmlrpc|paramiko|websockets?|axios|undici|node-fetch|http\.client|pip)\b` +
 	`|\burllib\.|\bsocket\.|\brequests\.(get|post|put|patch|delete|head|request|session)|http\.client|\bhttpx\.|aiohttp|ftplib|smtplib|urlopen|urlretrieve` +
 	`|\bfetch\s*\(|['"](node:)?(net|http|https|http2|dgram|tls)['"]|\bhttps?\.(get|request)\b|XMLHttpRequest|WebSocket` +
 	`|IO::Socket|\bLWP\b|HTTP::Tiny|Net::(HTTP|FTP|SMTP|SSH)|open-uri|URI\.open|TCPSocket|UDPSocket|fsockopen|stream_socket_client|curl_init|curl_exec|(file_get_contents|fopen|copy|readfile|file)\s*\(\s*['"](https?|ftp):`)
@@ -43,12 +43,15 @@ func named(base string, args []word) []Concern {
 			continue // a text, which is looked at otherwise
 		}
 		file := tar && strings.Contains(strings.SplitN(a.text, "/", 2)[0], ":") && !strings.HasPrefix(a.text, "--")
-		if elsewhereURL(a.text) || file || remote.MatchString(a.text) && base != "docker" && !tar {
+		if elsewhereURL(a.text) || file || remote.MatchString(a.text) && !containers[base] && !tar {
 			return []Concern{{Network, "it names another machine"}}
 		}
 	}
 	return nil
 }
+
+// containers have names that stand before a path of theirs.
+var containers = set("docker podman nerdctl")
 
 // urlPrograms do not run their words, but may follow a URL among them.
 var urlPrograms = set("deno bun psql mysql")
@@ -58,6 +61,9 @@ var urlPrograms = set("deno bun psql mysql")
 func (w *walker) stays(base string, args []word) bool {
 	if w.facts.proxy {
 		return false
+	}
+	if base == "npx" {
+		return len(args) > 0 && localTools[args[0].text] && w.exists([]string{"node_modules/.bin", args[0].text})
 	}
 	here := 0
 	for i, a := range args {
@@ -88,7 +94,8 @@ func (w *walker) stays(base string, args []word) bool {
 }
 
 var (
-	loopback     = set("curl wget nc ncat ping ping6 http xh")
+	loopback     = set("npx curl wget nc ncat ping ping6 http xh")
+	localTools   = set("tsc eslint vitest jest prettier")
 	plainOption  = set("--silent --fail --show-error --head --include --verbose --max-time --connect-timeout --retry --request --header --data --data-raw --json --write-out --quiet --get --compressed -q -O- -qO-")
 	quietCluster = regexp.MustCompile(`^-([sSfiIvzGnN]+|[sSfiIvG]*[XHdwm]|c[0-9]+|w[0-9]+)$`)
 	valuedOption = set("--max-time --connect-timeout --retry --request --header --data --data-raw --json --write-out -m -X -H -d -w -sX -sH -sd -sw -sm -fsX -isX")

@@ -144,6 +144,7 @@ func (e *expansion) param(p *syntax.ParamExp, quoted bool) {
 	case !bound:
 		e.cur.home = e.cur.home || len(e.text) == 0 && simple(p) && p.Param.Value == "HOME" && e.w.facts.values["HOME"] == nil
 		e.unknown(e.w.taints(p))
+		e.cur.parent = e.cur.parent || p.Param != nil && (p.Param.Value == "PPID" || p.Param.Value == "$")
 	case quoted:
 		e.add(value)
 	default:

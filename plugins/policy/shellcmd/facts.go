@@ -11,11 +11,13 @@ import (
 type facts struct {
 	values    map[string]*values
 	functions map[string]bool
-	dirs      []string // where commands may run; nil where it cannot be told
-	lost      bool     // the directory cannot be told
-	input     bool     // exec moved the standard input
-	proxy     bool     // some variable may lead connections elsewhere
-	integer   bool     // some variable takes its value by arithmetic
+	dirs      []string          // where commands may run; nil where it cannot be told
+	lost      bool              // the directory cannot be told
+	input     bool              // exec moved the standard input
+	real      map[string]string // paths whose symlinks were followed
+	gitDir    bool              // the line asks git where it keeps its things
+	proxy     bool              // some variable may lead connections elsewhere
+	integer   bool              // some variable takes its value by arithmetic
 }
 
 // values are what a line gives a variable.

@@ -21,7 +21,7 @@ func (w *walker) gitPlace(base string, args []word) []Concern {
 		return nil
 	}
 	inGit := slices.ContainsFunc(w.facts.dirs, func(dir string) bool { return gitPath(dir) || gitPath(w.resolve(dir)) })
-	if inGit || some(w.operands(base, args), w.leadsToGit) {
+	if inGit || w.facts.lost && w.facts.gitDir || some(w.operands(base, args), w.leadsToGit) {
 		return []Concern{{Unclear, "it may change what git keeps and runs (.git)"}}
 	}
 	return nil
@@ -80,7 +80,7 @@ func (w *walker) gitReadsOnly(args []word) bool {
 
 // leadsToGit tells whether a word holds a path that leads into a directory .git.
 func (w *walker) leadsToGit(x word) bool {
-	if x.unknown && x.tainted && strings.Contains(x.text, "/hooks/") {
+	if x.unknown && (w.facts.gitDir || strings.Contains(x.text, Unknown+"/hooks/")) {
 		return true
 	}
 	for _, text := range strings.FieldsFunc(x.text, func(r rune) bool { return strings.ContainsRune("=:,;|&<>()\"' \t\n", r) }) {
@@ -120,7 +120,12 @@ func (w *walker) resolve(whole string) string {
 	if w.o.Resolve == nil {
 		return whole
 	}
-	return w.o.Resolve(whole)
+	real, known := w.facts.real[whole]
+	if !known {
+		real = w.o.Resolve(whole)
+		w.facts.real[whole] = real
+	}
+	return real
 }
 
 // gitPath tells whether a component of a path is .git, also by a pattern, and in

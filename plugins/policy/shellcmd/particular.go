@@ -186,7 +186,7 @@ func golang(args []word) []Concern {
 	case "generate", "tool":
 	}
 	if some(args, func(a word) bool {
-		return strings.HasPrefix(strings.TrimLeft(a.text, "-"), "toolexec") || strings.HasPrefix(strings.TrimLeft(a.text, "-"), "exec=") || a.text == "-exec" || a.text == "-vettool"
+		return strings.HasPrefix(strings.TrimLeft(a.text, "-"), "toolexec") || strings.HasPrefix(strings.TrimLeft(a.text, "-"), "exec=") || a.text == "-exec" || strings.HasPrefix(strings.TrimLeft(a.text, "-"), "vettool") || strings.HasPrefix(strings.TrimLeft(a.text, "-"), "overlay") || strings.Contains(a.text, "-extld") || strings.HasPrefix(a.text, "-gccgoflags")
 	}) {
 		return []Concern{{Unclear, "it runs another program for each step"}}
 	}

@@ -24,7 +24,7 @@ func (w *walker) writes(target word) {
 	}
 	w.written[Base(path)] = true
 	inGit := !filepath.IsAbs(path) && slices.ContainsFunc(w.facts.dirs, func(dir string) bool { return gitPath(dir) || gitPath(w.resolve(dir)) })
-	if inGit || w.leadsToGit(target) {
+	if inGit || w.facts.lost && w.facts.gitDir || w.leadsToGit(target) {
 		w.unclear("> "+path, "it writes where git keeps what it runs")
 	}
 }

@@ -4,9 +4,22 @@ import (
 	"strings"
 )
 
+// oneFile tells whether rm -f is for a single file of the workspace or for
+// temporary files, written as it is.
+func (w *walker) oneFile(args []word) bool {
+	if len(args) != 2 || args[0].text != "-f" {
+		return false
+	}
+	file := args[1]
+	return !file.unknown && !file.glob && !file.expanded && file.text != "" && !strings.HasPrefix(file.text, "-") && !w.outside(file)
+}
+
 // remove judges rm: a plain file of the workspace may go.
 func (w *walker) remove(args []word) []Concern {
 	options := true
+	if w.oneFile(args) {
+		return nil
+	}
 	for _, a := range args {
 		switch {
 		case options && a.text == "--":
@@ -25,6 +38,9 @@ func (w *walker) remove(args []word) []Concern {
 	return nil
 }
 
+// usual tells whether a signal is one that a shell sends to itself for a trap.
+func usual(signal string) bool { return strings.HasPrefix(signal, "-USR") }
+
 // kill judges kill: jobs of the line itself may be ended.
 func kill(args []word) []Concern {
 	hard := false
@@ -38,6 +54,8 @@ func kill(args []word) []Concern {
 			if a.hides() && a.tainted {
 				hard = true
 			}
+		case a.parent && !usual(args[0].text):
+			return []Concern{{Destructive, "it ends the process that runs it"}}
 		case strings.HasPrefix(text, "%"), text == "--", i == 1 && (args[0].text == "-s" || args[0].text == "-n"):
 			hard = hard || text == "9" || strings.HasSuffix(strings.ToUpper(text), "KILL")
 		case strings.HasPrefix(text, Unknown) && !hard && !a.tainted, text == Unknown && !a.tainted:

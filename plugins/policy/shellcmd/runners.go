@@ -39,6 +39,8 @@ func settings(base string, args []word) []Concern {
 		(base == "npm" || base == "pnpm") && flag(args, "", "--script-shell"),
 		(base == "pip" || base == "pip3") && mentions(args, "config") && mentions(args, "set", "edit"):
 		return []Concern{{Unclear, "it changes what " + base + " runs"}}
+	case base == "cargo" && flag(args, "", "--config"):
+		return []Concern{{Unclear, "its settings may name other programs"}}
 	case base == "docker" && mentions(args, "context") && mentions(args, "use", "create"):
 		return []Concern{{Network, "it turns to another machine"}}
 	}
@@ -66,17 +68,20 @@ func (w *walker) fdCommand(args []word, in feed) {
 			}
 		case len(text) > 1 && text[0] == '-' && text[1] != '-' && strings.ContainsAny(text, "xX"):
 			if value = text[strings.IndexAny(text, "xX")+1:]; value != "" {
-				w.program(fill(append([]word{{text: value, unknown: a.unknown, tainted: a.tainted}}, args[i+1:]...), "{}"), in)
+				w.program(found(append([]word{{text: value, unknown: a.unknown, tainted: a.tainted}}, args[i+1:]...)), in)
 			}
 		default:
 			continue
 		}
 		if i+1 < len(args) {
-			w.program(fill(args[i+1:], "{}"), in)
+			w.program(found(args[i+1:]), in)
 		}
 		w.search(args[i+1:])
 	}
 }
+
+// found puts what was found in place of {}, and at the end as well.
+func found(args []word) []word { return fill(fill(args, "{}"), "") }
 
 // products notes the files that a program makes by its options.
 func (w *walker) products(base string, args []word) {

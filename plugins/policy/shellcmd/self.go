@@ -22,7 +22,8 @@ func steersItself(args []word) []Concern {
 		case !known:
 		case words == nil, len(args) > 1 && words[args[1].text]:
 			return nil
-		case len(args) > 1 && strings.HasPrefix(args[1].text, "--help"):
+		}
+		if last := args[len(args)-1].text; (last == "--help" || last == "-h") && !some(args[:len(args)-1], func(a word) bool { return a.unknown || strings.HasPrefix(a.text, "-") }) {
 			return nil
 		}
 	}

@@ -22,7 +22,7 @@ type walker struct {
 
 func newWalker(o Options) *walker {
 	return &walker{o: o, line: &Line{}, seen: map[string]bool{}, defining: map[string]bool{}, written: map[string]bool{}, ran: map[string]bool{},
-		facts: &facts{values: map[string]*values{}, functions: map[string]bool{}, dirs: []string{o.Dir}}}
+		facts: &facts{values: map[string]*values{}, functions: map[string]bool{}, real: map[string]string{}, dirs: []string{o.Dir}}}
 }
 
 // text walks a line within the line.

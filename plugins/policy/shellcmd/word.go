@@ -17,6 +17,7 @@ type word struct {
 	glob     bool   // has a pattern character that the shell would expand
 	loose    bool   // glob without anything fixed at its end: it fits an option too
 	process  bool   // has a process substitution
+	parent   bool   // has the number of the process that runs the line
 	home     bool   // begins with $HOME as it was before the line
 }
 

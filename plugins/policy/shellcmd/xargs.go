@@ -36,6 +36,13 @@ func (w *walker) xargs(args []word, in feed) {
 	if len(args) > 0 && !in.paths && takesOptions[Base(args[0].text)] && !some(args, func(a word) bool { return a.text == "--" }) && replace == "" {
 		w.unclear("xargs "+args[0].text, "what it reads may be options of "+args[0].text)
 	}
+	if len(args) > 0 && in.known && replace == "" {
+		read := append([]word{}, args...)
+		for _, f := range strings.Fields(in.text) {
+			read = append(read, plain(f))
+		}
+		w.program(read, feed{given: true, known: true})
+	}
 	if len(args) > 0 {
 		w.program(fill(args, replace), feed{given: true, known: true})
 	}

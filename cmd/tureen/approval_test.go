@@ -62,7 +62,8 @@ func TestT16_WithoutATerminalTheRunEndsWithFive(t *testing.T) {
 	if o.exit != 5 || r.ExitCode != 5 || r.Status != "completed" || r.ApprovalsUnavailable != 4 || r.Text != "It was not to be." || exists(u.path("work", "ran")) {
 		t.Errorf("exit %d, %+v", o.exit, r)
 	}
-	want := "the run came to its end, but 4 calls were refused because nobody was there to approve: May shell run this? | May shell run this? | May shell run this? | and 1 more"
+	want := "the run came to its end, but 4 calls were refused because nobody was there to approve: " +
+		strings.Repeat(`{"command":"touch ran","description":"try"} | `, 3) + "and 1 more"
 	if r.Error == nil || r.Error.Code != "APPROVAL_UNAVAILABLE" || r.Error.Message != want || !strings.Contains(r.Error.Hint, `approval = "never"`) {
 		t.Errorf("error %+v", r.Error)
 	}

@@ -60,6 +60,8 @@ func endings() map[string]ending {
 			_ = os.Chmod(u.path("work", "plugin.sh"), 0o700)
 		}, args: plug("./plugin.sh"), during: signalling(syscall.SIGINT)},
 		"SIGTERM while a plugin is deaf": {exit: 143, status: "cancelled", setUp: pokes("deaf"), args: mine, during: signalling(syscall.SIGTERM), last: []string{"turn.failed"}},
+		"a goal that stops short": {exit: 3, status: "completed", setUp: withModel(scripted.NewScript(scripted.Reply{Text: "Hm."}, scripted.Reply{Text: "Hm, hm."}, scripted.Reply{Text: "Hm, hm, hm."})),
+			args: []string{"run", "-P", "base", "-c", "model.max_output_tokens=2000", "/goal Make the moon round"}, last: []string{"warning"}},
 		"a cancel by another process": {exit: 130, status: "cancelled", setUp: func(t *testing.T, u *sandbox) {
 			withModel(scripted.NewScript(scripted.Reply{
 				Calls: []scripted.Call{{Name: "shell", Arguments: `{"description":"wait","command":"touch begun; sleep 1000"}`}}}))(t, u)

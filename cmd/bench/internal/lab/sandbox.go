@@ -56,8 +56,8 @@ func (s *Sandbox) File(name string, lines int) (string, error) {
 	return path, os.WriteFile(path, []byte(b.String()), 0o600)
 }
 
-// Profile says what differs between the profiles that are measured. All have the
-// plugins of the shipped profiles.
+// Profile says what differs between the profiles that are measured. All have the same
+// three plugins, and no guards: a benchmark does nothing but repeat itself.
 type Profile struct {
 	Strategy string
 	Window   int // tokens
@@ -71,6 +71,12 @@ name = %q
 base_url = %q
 context_window = %d
 max_output_tokens = 8192
+[[plugins]]
+use = "files"
+[[plugins]]
+use = "search"
+[[plugins]]
+use = "shell"
 [compaction]
 strategy = %q
 `

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -14,6 +15,7 @@ import (
 // Chain asks the plugins in order, each only at the points that it declared.
 // An error of a plugin whose row says "continue" is logged and passed over.
 type Chain struct {
+	mu     sync.Mutex // guards hooks; its slices are never changed
 	hooks  map[Point][]Hooks
 	logger *slog.Logger
 }
@@ -30,7 +32,20 @@ func NewChain(logger *slog.Logger, hooks ...Hooks) *Chain {
 }
 
 // Declared tells whether anybody listens at a point.
-func (c *Chain) Declared(p Point) bool { return len(c.hooks[p]) > 0 }
+func (c *Chain) Declared(p Point) bool { return len(c.at(p)) > 0 }
+
+func (c *Chain) at(p Point) []Hooks {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hooks[p]
+}
+
+// rest takes a plugin out of those that are asked before a step.
+func (c *Chain) rest(h Hooks) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hooks[BeforeStep] = slices.DeleteFunc(slices.Clone(c.hooks[BeforeStep]), func(other Hooks) bool { return other == h })
+}
 
 // Message is what a plugin says to the model.
 type Message struct{ Plugin, Text string }
@@ -39,6 +54,9 @@ type Message struct{ Plugin, Text string }
 func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (injected []Message, reject string, err error) {
 	err = c.each(BeforeStep, func(h Hooks) (bool, error) {
 		d, err := h.BeforeStep(ctx, at, pending)
+		if d.Rest && err == nil {
+			c.rest(h)
+		}
 		for _, text := range d.Inject {
 			injected = append(injected, Message{h.Name(), text})
 		}
@@ -177,7 +195,7 @@ func (e *FailedError) Unwrap() error { return e.Err }
 func (e *FailedError) FailureCode() string { return "PLUGIN_HOOK_FAILED" }
 
 func (c *Chain) each(p Point, ask func(Hooks) (stop bool, err error)) error {
-	for _, h := range slices.Clone(c.hooks[p]) {
+	for _, h := range c.at(p) {
 		stop, err := ask(h)
 		if err != nil {
 			if h.OnFailure() == "continue" {

@@ -63,3 +63,32 @@ func TestG3_AQuestionThatCannotBeStoredEndsTheTurn(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// starter speaks before one step and then rests.
+type starter struct {
+	hook.Passive
+	asked int
+}
+
+func (*starter) Name() string         { return "starter" }
+func (*starter) Points() []hook.Point { return []hook.Point{hook.BeforeStep} }
+func (s *starter) BeforeStep(context.Context, hook.Where, []hook.Pending) (hook.StepDecision, error) {
+	s.asked++
+	return hook.StepDecision{Inject: []string{"begin"}, Rest: true}, nil
+}
+
+// Who rests is not asked again, and a step costs nothing then.
+func TestL5_APluginThatRestsIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := &starter{}
+	chain := hook.NewChain(slog.New(slog.DiscardHandler), s)
+	for n, want := range []int{1, 0} {
+		injected, _, err := chain.BeforeStep(t.Context(), hook.Where{}, nil)
+		if err != nil || len(injected) != want {
+			t.Errorf("step %d: %v, %v", n, injected, err)
+		}
+	}
+	if s.asked != 1 || chain.Declared(hook.BeforeStep) {
+		t.Errorf("asked %d times, declared %v", s.asked, chain.Declared(hook.BeforeStep))
+	}
+}

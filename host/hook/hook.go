@@ -38,10 +38,13 @@ type Pending struct {
 }
 
 // StepDecision answers BeforeStep: Reject, where not empty, ends the turn
-// blocked; Inject are messages for this step.
+// blocked; Inject are messages for this step. Rest tells that the plugin has nothing
+// more to say before the steps of this session: it is not asked again until the
+// session is opened by another process, and costs nothing.
 type StepDecision struct {
 	Reject string
 	Inject []string
+	Rest   bool
 }
 
 // ToolCall is a call that is about to run; its arguments fit the schema. Answer is

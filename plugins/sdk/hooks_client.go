@@ -28,7 +28,7 @@ func (c *hooksClient) OnFailure() string    { return c.onFailure }
 func (c *hooksClient) BeforeStep(ctx context.Context, at hook.Where, pending []hook.Pending) (hook.StepDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.BeforeStep(ctx, &pluginv1.BeforeStepRequest{Context: call, Pending: mapSlice(pending, pendingTo)})
-	return hook.StepDecision{Reject: resp.GetReject(), Inject: resp.GetInject()}, c.r.outcome("BeforeStep", resp, err)
+	return hook.StepDecision{Reject: resp.GetReject(), Inject: resp.GetInject(), Rest: resp.GetRest()}, c.r.outcome("BeforeStep", resp, err)
 }
 
 func (c *hooksClient) BeforeTool(ctx context.Context, at hook.Where, in hook.ToolCall) (hook.ToolDecision, error) {

@@ -17,7 +17,7 @@ func (h *hooksServer) BeforeStep(ctx context.Context, req *pluginv1.BeforeStepRe
 	d, err := protect(func() (hook.StepDecision, error) {
 		return h.s.use().Hooks.BeforeStep(ctx, whereFrom(req.GetContext()), mapSlice(req.GetPending(), pendingFrom))
 	})
-	return &pluginv1.BeforeStepResponse{Error: h.s.failure(err), Reject: valid(d.Reject), Inject: mapSlice(d.Inject, valid)}, nil
+	return &pluginv1.BeforeStepResponse{Error: h.s.failure(err), Reject: valid(d.Reject), Inject: mapSlice(d.Inject, valid), Rest: d.Rest}, nil
 }
 
 func (h *hooksServer) BeforeTool(ctx context.Context, req *pluginv1.BeforeToolRequest) (*pluginv1.BeforeToolResponse, error) {

@@ -223,7 +223,7 @@ func (hooked) Points() []hook.Point {
 }
 func (hooked) OnFailure() string { return "" }
 func (hooked) BeforeStep(_ context.Context, at hook.Where, pending []hook.Pending) (hook.StepDecision, error) {
-	return hook.StepDecision{Reject: fmt.Sprint(at), Inject: []string{fmt.Sprint(pending)}}, nil
+	return hook.StepDecision{Reject: fmt.Sprint(at), Inject: []string{fmt.Sprint(pending)}, Rest: true}, nil
 }
 func (hooked) BeforeTool(_ context.Context, _ hook.Where, c hook.ToolCall) (hook.ToolDecision, error) {
 	if c.Answer == nil {
@@ -262,7 +262,7 @@ func TestL15_HooksCrossTheWireAndTheirFailuresAreErrors(t *testing.T) {
 		t.Errorf("points %v, on failure %q", h.Points(), h.OnFailure())
 	}
 	step, err := h.BeforeStep(t.Context(), at, []hook.Pending{{Text: "a", Source: session.SourcePlugin, From: "f", Key: "k"}})
-	if err != nil || !reflect.DeepEqual(step, hook.StepDecision{Reject: "{s 2 3}", Inject: []string{"[{a plugin f k}]"}}) {
+	if err != nil || !reflect.DeepEqual(step, hook.StepDecision{Reject: "{s 2 3}", Inject: []string{"[{a plugin f k}]"}, Rest: true}) {
 		t.Errorf("before step: %+v %v", step, err)
 	}
 	call := hook.ToolCall{CallID: "1", Name: "read", Arguments: json.RawMessage("{}")}

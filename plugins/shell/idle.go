@@ -34,7 +34,8 @@ func (i *idle) BeforeStep(ctx context.Context, at hook.Where, _ []hook.Pending) 
 	if !b.isReady(ctx, stepPatience) {
 		return hook.StepDecision{}, nil
 	}
-	return hook.StepDecision{Inject: b.inject(ctx, at)}, nil
+	inject := b.inject(ctx, at)
+	return hook.StepDecision{Inject: inject, Rest: b.toldAll()}, nil
 }
 
 func (i *idle) Idle(ctx context.Context, at hook.Where) (hook.IdleDecision, error) {

@@ -13,7 +13,8 @@ const maxNamed = 5
 // patience is how a run waits for jobs: not for ever, since one may never end. The
 // board's mu guards it.
 type patience struct {
-	since   time.Time // the last start or end of a job, or step
+	since   time.Time // the last start or end of a job, or end of a turn
+	turn    int       // the newest turn that was over
 	urged   bool      // the model was told to make an end
 	urgedAt int       // in the turn before the one that this opened
 }
@@ -33,6 +34,9 @@ func (b *board) hold(ctx context.Context, turn int) string {
 		return waitsFor(append(untold, running...))
 	}
 	b.mu.Lock()
+	if turn > b.turn {
+		b.turn, b.since = turn, time.Now()
+	}
 	if b.urged && turn > b.urgedAt+1 {
 		b.urged = false // somebody has begun another turn since
 	}

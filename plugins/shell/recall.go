@@ -13,7 +13,7 @@ import (
 const (
 	// recallPause and recallTime bound how long the log of a session is waited for:
 	// the host lends it once it has opened the session everywhere.
-	recallPause = 50 * time.Millisecond
+	recallPause = 5 * time.Millisecond
 	recallTime  = 30 * time.Second
 	// maxPast is how many jobs of earlier processes are known by their id.
 	maxPast = keepEnded

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -37,13 +39,32 @@ func (s *strays) sweep(stop bool) {
 // adopted are the children of this process that it did not start: each command is
 // the leader of a session, so that none of its descendants is in this process's.
 func (s *strays) adopted() (orphans []stranger) {
-	self := os.Getpid()
-	for _, p := range strangers() {
-		if p.parent == self && !s.own[p.pid] {
+	for _, p := range children() {
+		if !s.own[p.pid] {
 			orphans = append(orphans, p)
 		}
 	}
 	return orphans
+}
+
+// children are this process's own, of other sessions. The kernel lists them by thread,
+// where it does; else all processes are looked through.
+func children() (found []stranger) {
+	session, err := unix.Getsid(0)
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	if len(lists) == 0 || err != nil {
+		self := os.Getpid()
+		return slices.DeleteFunc(strangers(), func(p stranger) bool { return p.parent != self })
+	}
+	for _, list := range lists {
+		pids, _ := os.ReadFile(list) // a thread that has ended has handed them on
+		for _, pid := range strings.Fields(string(pids)) {
+			if p, ok := strangerOf("/proc/"+pid+"/stat", session); ok {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
 }
 
 // hidden are the descendants of this process that left the group of their command.
@@ -71,22 +92,27 @@ func strangers() (found []stranger) {
 	}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		stat, err := os.ReadFile(path) // pid (name) state ppid pgrp session …
-		if err != nil {
-			continue
-		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if err != nil || len(fields) < 4 || string(fields[3]) == strconv.Itoa(session) {
-			continue
-		}
-		parent, _ := strconv.Atoi(string(fields[1]))
-		leader, _ := strconv.Atoi(string(fields[2]))
-		if leader > 1 {
-			found = append(found, stranger{pid, parent, group(leader)})
+		if p, ok := strangerOf(path, session); ok {
+			found = append(found, p)
 		}
 	}
 	return found
+}
+
+// strangerOf reads the stat of a process, which has to be of another session.
+func strangerOf(path string, session int) (p stranger, ok bool) {
+	stat, err := os.ReadFile(path) // pid (name) state ppid pgrp session …
+	if err != nil {
+		return p, false
+	}
+	pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if err != nil || len(fields) < 4 || string(fields[3]) == strconv.Itoa(session) {
+		return p, false
+	}
+	parent, _ := strconv.Atoi(string(fields[1]))
+	leader, _ := strconv.Atoi(string(fields[2]))
+	return stranger{pid, parent, group(leader)}, leader > 1
 }
 
 // spared tells whether a stray belongs to a command that was to outlive its session.

@@ -46,6 +46,13 @@ func (b *board) inject(ctx context.Context, at hook.Where) (texts []string) {
 	return texts
 }
 
+// toldAll tells whether nothing is left for steps to come.
+func (b *board) toldAll() bool {
+	b.telling.Lock()
+	defer b.telling.Unlock()
+	return len(b.shown) == 0 && len(b.owed) == 0
+}
+
 // tellOwed tells what no step has taken. That a job was stopped with the session
 // wakes nobody: it waits for a step. The next call tries again what has failed.
 func (b *board) tellOwed(ctx context.Context) error {

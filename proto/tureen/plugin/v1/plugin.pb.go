@@ -3704,6 +3704,7 @@ type BeforeStepResponse struct {
 	Error         *PluginError           `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
 	Reject        string                 `protobuf:"bytes,2,opt,name=reject,proto3" json:"reject,omitempty"` // not empty: the turn ends blocked
 	Inject        []string               `protobuf:"bytes,3,rep,name=inject,proto3" json:"inject,omitempty"`
+	Rest          bool                   `protobuf:"varint,4,opt,name=rest,proto3" json:"rest,omitempty"` // nothing more to say before the steps of this session: not asked again
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3757,6 +3758,13 @@ func (x *BeforeStepResponse) GetInject() []string {
 		return x.Inject
 	}
 	return nil
+}
+
+func (x *BeforeStepResponse) GetRest() bool {
+	if x != nil {
+		return x.Rest
+	}
+	return false
 }
 
 type BeforeToolRequest struct {
@@ -7044,11 +7052,12 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\tR\x04from\x12\x10\n" +
-	"\x03key\x18\x04 \x01(\tR\x03key\"y\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\"\x8d\x01\n" +
 	"\x12BeforeStepResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x16\n" +
 	"\x06reject\x18\x02 \x01(\tR\x06reject\x12\x16\n" +
-	"\x06inject\x18\x03 \x03(\tR\x06inject\"\xc9\x01\n" +
+	"\x06inject\x18\x03 \x03(\tR\x06inject\x12\x12\n" +
+	"\x04rest\x18\x04 \x01(\bR\x04rest\"\xc9\x01\n" +
 	"\x11BeforeToolRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +

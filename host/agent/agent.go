@@ -185,6 +185,7 @@ func (a *Agent) Compact(ctx context.Context, instructions string) (bool, error) 
 // PluginState stores what became of a plugin process. Where the log cannot be
 // written the next step says so.
 func (a *Agent) PluginState(s session.PluginState) {
+	a.Hooks.Rouse(s.Plugin)
 	if err := a.rec.commit(context.Background(), session.New(session.KindPlugin, s)); err != nil {
 		a.Logger.Error("store the state of a plugin", "plugin", s.Plugin, "error", err)
 	}

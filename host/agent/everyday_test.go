@@ -164,6 +164,26 @@ func TestL16_P4_RunWaitsAndThenFollowsUp(t *testing.T) {
 	}
 }
 
+// A plugin that rests is asked again once its process is another one.
+func TestL5_T2_ANewProcessOfAPluginIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := newSetup(t, says("one"), says("two"), says("three"))
+	asked := 0
+	s.hooks = []hook.Hooks{&hooks{points: []hook.Point{hook.BeforeStep}, before: func([]hook.Pending) (hook.StepDecision, error) {
+		asked++
+		return hook.StepDecision{Rest: true}, nil
+	}}}
+	s.completed("first")
+	s.completed("second")
+	if asked != 1 {
+		t.Errorf("asked %d times before the restart", asked)
+	}
+	s.agent.PluginState(session.PluginState{Plugin: "hooks", Generation: 2, State: "ready"})
+	if s.completed("third"); asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 // What a plugin says was not reached is told once, and with the run's end (P5).
 func TestP5_ARunSaysWhatItDidNotReach(t *testing.T) {
 	t.Parallel()

@@ -15,14 +15,15 @@ import (
 // Chain asks the plugins in order, each only at the points that it declared.
 // An error of a plugin whose row says "continue" is logged and passed over.
 type Chain struct {
-	mu     sync.Mutex // guards hooks; its slices are never changed
-	hooks  map[Point][]Hooks
-	logger *slog.Logger
+	hooks   map[Point][]Hooks
+	mu      sync.Mutex
+	resting map[string]bool // plugins that are not asked before a step
+	logger  *slog.Logger
 }
 
 // NewChain returns the chain of hooks, asked in that order.
 func NewChain(logger *slog.Logger, hooks ...Hooks) *Chain {
-	c := &Chain{hooks: map[Point][]Hooks{}, logger: logger}
+	c := &Chain{hooks: map[Point][]Hooks{}, resting: map[string]bool{}, logger: logger}
 	for _, h := range hooks {
 		for _, p := range h.Points() {
 			c.hooks[p] = append(c.hooks[p], h)
@@ -37,14 +38,24 @@ func (c *Chain) Declared(p Point) bool { return len(c.at(p)) > 0 }
 func (c *Chain) at(p Point) []Hooks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hooks[p]
+	if p != BeforeStep || len(c.resting) == 0 {
+		return c.hooks[p]
+	}
+	return slices.DeleteFunc(slices.Clone(c.hooks[p]), func(h Hooks) bool { return c.resting[h.Name()] })
 }
 
-// rest takes a plugin out of those that are asked before a step.
-func (c *Chain) rest(h Hooks) {
+func (c *Chain) rest(plugin string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hooks[BeforeStep] = slices.DeleteFunc(slices.Clone(c.hooks[BeforeStep]), func(other Hooks) bool { return other == h })
+	c.resting[plugin] = true
+}
+
+// Rouse asks a plugin again before steps: its process is another one now, which may
+// have something to say. It may be called from any goroutine.
+func (c *Chain) Rouse(plugin string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.resting, plugin)
 }
 
 // Message is what a plugin says to the model.
@@ -55,7 +66,7 @@ func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (in
 	err = c.each(BeforeStep, func(h Hooks) (bool, error) {
 		d, err := h.BeforeStep(ctx, at, pending)
 		if d.Rest && err == nil {
-			c.rest(h)
+			c.rest(h.Name())
 		}
 		for _, text := range d.Inject {
 			injected = append(injected, Message{h.Name(), text})

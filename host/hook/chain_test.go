@@ -91,4 +91,8 @@ func TestL5_APluginThatRestsIsNotAskedAgain(t *testing.T) {
 	if s.asked != 1 || chain.Declared(hook.BeforeStep) {
 		t.Errorf("asked %d times, declared %v", s.asked, chain.Declared(hook.BeforeStep))
 	}
+	chain.Rouse("starter") // its process ended, and another one may have to speak
+	if injected, _, err := chain.BeforeStep(t.Context(), hook.Where{}, nil); err != nil || len(injected) != 1 {
+		t.Errorf("after a restart: %v, %v", injected, err)
+	}
 }

@@ -39,8 +39,8 @@ type Pending struct {
 
 // StepDecision answers BeforeStep: Reject, where not empty, ends the turn
 // blocked; Inject are messages for this step. Rest tells that the plugin has nothing
-// more to say before the steps of this session: it is not asked again until the
-// session is opened by another process, and costs nothing.
+// more to say before the steps of this session: its process is not asked again, and
+// costs nothing.
 type StepDecision struct {
 	Reject string
 	Inject []string

@@ -195,7 +195,7 @@ func (a *Agent) PluginState(s session.PluginState) {
 func (a *Agent) session() compaction.Session {
 	s := compaction.Session{Agent: a.Name, Provider: a.Info.Provider, Model: a.Info.Name, Budget: a.Budget, Access: a.Access(a.Strategy.Plugin)}
 	a.rec.view(func(st *fold.State) {
-		s.ID, s.Workspace, s.Created, s.Resumed = st.Created.ID, st.Created.Workspace, st.Created.Time, st.Turn.Ordinal > 0
+		s.ID, s.Workspace, s.Created, s.Resumed = a.rec.log.ID(), st.Created.Workspace, st.Created.Time, st.Turn.Ordinal > 0
 		s.Directory, s.Parent, s.Depth, s.Spawn = st.Directory, st.Created.Parent, st.Created.Depth, st.Created.Spawn
 	})
 	return s
@@ -203,7 +203,7 @@ func (a *Agent) session() compaction.Session {
 
 func (a *Agent) where() hook.Where {
 	var w hook.Where
-	a.rec.view(func(s *fold.State) { w = hook.Where{Session: s.Created.ID, Turn: s.Turn.Ordinal, Step: s.Turn.Step} })
+	a.rec.view(func(s *fold.State) { w = hook.Where{Session: a.rec.log.ID(), Turn: s.Turn.Ordinal, Step: s.Turn.Step} })
 	return w
 }
 

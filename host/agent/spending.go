@@ -44,7 +44,7 @@ var spends = map[session.Kind]bool{session.KindMessageAssistant: true, session.K
 func (a *Agent) book() {
 	a.Spending.mu.Lock() // around the look, so that an older one does not come last
 	defer a.Spending.mu.Unlock()
-	a.rec.view(func(s *fold.State) { a.Spending.of[s.Created.ID] = s.Totals.Usage })
+	a.rec.view(func(s *fold.State) { a.Spending.of[a.rec.log.ID()] = s.Totals.Usage })
 }
 
 // bookAll notes what this session and the subagents that settled in it have used.

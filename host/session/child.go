@@ -11,6 +11,8 @@ type Spawn struct {
 	Task  string          `json:"task"`
 	Label string          `json:"label,omitempty"` // a few words for people
 	Data  json.RawMessage `json:"data,omitempty"`  // handed to the plugins that open the child
+	// Fork has the child begin with this session's log up to its last ended turn (S2).
+	Fork bool `json:"fork,omitempty"`
 }
 
 // ChildState is where a subagent stands.

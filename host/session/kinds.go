@@ -40,8 +40,13 @@ const (
 	KindMarkShown         Kind = "mark.shown"         // MarkShown
 	KindBreaker           Kind = "compaction.breaker" // Breaker
 
-	KindCompactionAsked Kind = "compaction.asked" // CompactionAsked; a person asked from outside
-	KindCancelAsked     Kind = "cancel.asked"     // CancelAsked
+	KindCompactionAsked  Kind = "compaction.asked"  // CompactionAsked; a person asked from outside
+	KindCompactionUndone Kind = "compaction.undone" // CompactionUndone; the surface is what it was before the newest compaction
+	KindCompactionRest   Kind = "compaction.rest"   // CompactionRest; automatic compaction rests after an undo, or not any more
+	KindUndoAsked        Kind = "undo.asked"        // UndoAsked; a person asked from outside
+	KindUndoRefused      Kind = "undo.refused"      // UndoRefused
+	KindCancelAsked      Kind = "cancel.asked"      // CancelAsked
+	KindSessionArchived  Kind = "session.archived"  // Archived; an archived session takes no step (L18)
 
 	KindQuestionAsked    Kind = "question.asked"    // Question; put to the person
 	KindQuestionAnswered Kind = "question.answered" // Answer
@@ -52,9 +57,10 @@ const (
 	KindChildSettled Kind = "child.settled" // ChildSettled; what it came to (S3)
 	KindReport       Kind = "report"        // Report; a structured result (S4)
 
-	KindRecord  Kind = "record"  // Record; a plugin's own
-	KindPlugin  Kind = "plugin"  // PluginState
-	KindWarning Kind = "warning" // Warning; for people
+	KindRecord  Kind = "record"     // Record; a plugin's own
+	KindPlugin  Kind = "plugin"     // PluginState
+	KindWarning Kind = "warning"    // Warning; for people
+	KindLost    Kind = "event.lost" // Lost; stands in for an event that a salvage could not keep
 )
 
 // Created is the birth of a session.
@@ -71,6 +77,30 @@ type Created struct {
 	Parent string          `json:"parent,omitempty"`
 	Depth  int             `json:"depth,omitempty"`
 	Spawn  json.RawMessage `json:"spawn,omitempty"`
+	// Origin is the log that this one was made from, nil for one that began empty.
+	// The events up to Origin.Seq are that log's.
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Origin says what a log was made from.
+type Origin struct {
+	Session string `json:"session"`
+	Seq     int64  `json:"seq"` // the last event taken over
+	How     How    `json:"how"`
+}
+
+// How a log was made from another.
+type How string
+
+const (
+	HowFork    How = "fork"    // a branch of its own from that event on
+	HowSalvage How = "salvage" // what could be rescued of a damaged log
+)
+
+// Archived puts a session away, or takes it out again (L18).
+type Archived struct {
+	Archived bool   `json:"archived"`
+	From     string `json:"from,omitempty"` // "pid 123 on HOST", where another process asked
 }
 
 // Opened says which process took the session and what it runs.
@@ -78,6 +108,9 @@ type Opened struct {
 	Version string   `json:"version"`
 	Plugins []string `json:"plugins"` // name@version
 	Resumed bool     `json:"resumed"`
+	// Profile and Strategy are those in use, which may differ from the session's own.
+	Profile  string `json:"profile,omitempty"`
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // Queue is one of the inbox's two lists (L4).
@@ -301,6 +334,33 @@ type CompactionAsked struct {
 	From         string `json:"from,omitempty"`
 }
 
+// CompactionUndone gives back the surface, the window and the plugin's records from
+// before the newest compaction. Nodes that followed the compaction stay behind
+// them. The records that it puts back follow in the same append.
+type CompactionUndone struct {
+	Ordinal int    `json:"ordinal"`        // of the compaction
+	Seq     int64  `json:"seq"`            // of its compaction.ended
+	From    string `json:"from,omitempty"` // "pid 123 on HOST", where another process asked
+}
+
+// CompactionRest says whether automatic compaction rests. It begins to rest with a
+// compaction.undone, which says nothing of it here.
+type CompactionRest struct {
+	Rest bool   `json:"rest"`
+	Why  string `json:"why"`
+}
+
+// UndoAsked is a person's request, from another process, that waits until nothing runs.
+type UndoAsked struct {
+	From string `json:"from,omitempty"`
+}
+
+// UndoRefused says why the newest compaction stays.
+type UndoRefused struct {
+	Why  string `json:"why"`
+	Hint string `json:"hint,omitempty"`
+}
+
 // CancelAsked is a person's word, from another process, to end the running step.
 type CancelAsked struct {
 	From string `json:"from,omitempty"`
@@ -339,4 +399,12 @@ type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+}
+
+// Lost stands in for an event that a salvage could not keep, so that the seqs of
+// the others stay what they were.
+type Lost struct {
+	Why string `json:"why"`
+	// Event is what could be read and could not stand; nil where nothing could.
+	Event *Event `json:"event,omitempty"`
 }

@@ -92,6 +92,8 @@ type Summary struct {
 	Turns     int       `json:"turns"`
 	Bytes     int64     `json:"bytes"`
 	Parent    string    `json:"parent,omitempty"` // of a subagent: the session that spawned it
+	Archived  bool      `json:"archived,omitempty"`
+	Origin    *Origin   `json:"origin,omitempty"` // what its log was made from
 }
 
 // Store keeps sessions. It is safe for concurrent use by several processes.
@@ -107,8 +109,8 @@ type Store interface {
 	// such a one is listed with Status "damaged".
 	List(ctx context.Context) ([]Summary, error)
 	// Resolve finds the one session whose id starts with prefix; an error names
-	// the candidates where there are several. "last" is the newest that is no
-	// subagent's.
+	// the candidates where there are several. "last" is the newest that is
+	// neither a subagent's nor archived.
 	Resolve(ctx context.Context, prefix string) (string, error)
 	Close() error
 }

@@ -18,6 +18,8 @@ const (
 	CommandCancel  Command = "cancel"  // end the running step, keep the inbox
 	CommandCompact Command = "compact" // compact at the next step boundary; Text = instructions
 	CommandAnswer  Command = "answer"  // an open question; Text = an Answer as JSON
+	CommandUndo    Command = "undo"    // take the newest compaction back, once nothing runs
+	CommandArchive Command = "archive" // Text = an Archived as JSON
 )
 
 // Mail is a command left for the owner of a session by another process.

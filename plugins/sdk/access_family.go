@@ -19,7 +19,7 @@ func (a *remoteAccess) Ask(ctx context.Context, q session.Question, timeout time
 }
 
 func (a *remoteAccess) Spawn(ctx context.Context, s session.Spawn) (session.Child, error) {
-	resp, err := a.h.children.Spawn(ctx, &pluginv1.SpawnRequest{Session: a.id, Task: valid(s.Task), Label: valid(s.Label), DataJson: s.Data})
+	resp, err := a.h.children.Spawn(ctx, &pluginv1.SpawnRequest{Session: a.id, Task: valid(s.Task), Label: valid(s.Label), DataJson: s.Data, Fork: s.Fork})
 	return childFrom(resp.GetChild()), familyError("Spawn", resp, err)
 }
 

@@ -27,7 +27,7 @@ func (c *childrenServer) Spawn(ctx context.Context, req *pluginv1.SpawnRequest) 
 	if req.GetTask() == "" || (data != nil && !json.Valid(data)) {
 		return nil, badRequest("a subagent needs a task, and data that is JSON")
 	}
-	child, err := access.Spawn(ctx, session.Spawn{Task: req.GetTask(), Label: req.GetLabel(), Data: data})
+	child, err := access.Spawn(ctx, session.Spawn{Task: req.GetTask(), Label: req.GetLabel(), Data: data, Fork: req.GetFork()})
 	return &pluginv1.SpawnResponse{Error: errorTo(err), Child: childTo(child)}, nil
 }
 

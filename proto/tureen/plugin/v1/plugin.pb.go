@@ -5898,6 +5898,7 @@ type SpawnRequest struct {
 	Task          string                 `protobuf:"bytes,2,opt,name=task,proto3" json:"task,omitempty"`
 	Label         string                 `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
 	DataJson      []byte                 `protobuf:"bytes,4,opt,name=data_json,json=dataJson,proto3" json:"data_json,omitempty"` // for the plugins that open the child: SessionInfo.spawn_json
+	Fork          bool                   `protobuf:"varint,5,opt,name=fork,proto3" json:"fork,omitempty"`                        // the child begins with this session's log up to its last ended turn
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5958,6 +5959,13 @@ func (x *SpawnRequest) GetDataJson() []byte {
 		return x.DataJson
 	}
 	return nil
+}
+
+func (x *SpawnRequest) GetFork() bool {
+	if x != nil {
+		return x.Fork
+	}
+	return false
 }
 
 type SpawnResponse struct {
@@ -7207,12 +7215,13 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x14\n" +
 	"\x05depth\x18\x03 \x01(\x05R\x05depth\x12\x14\n" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason\"o\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"\x83\x01\n" +
 	"\fSpawnRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\tR\x04task\x12\x14\n" +
 	"\x05label\x18\x03 \x01(\tR\x05label\x12\x1b\n" +
-	"\tdata_json\x18\x04 \x01(\fR\bdataJson\"s\n" +
+	"\tdata_json\x18\x04 \x01(\fR\bdataJson\x12\x12\n" +
+	"\x04fork\x18\x05 \x01(\bR\x04fork\"s\n" +
 	"\rSpawnResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12-\n" +
 	"\x05child\x18\x02 \x01(\v2\x17.tureen.plugin.v1.ChildR\x05child\"/\n" +

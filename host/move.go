@@ -14,10 +14,10 @@ import (
 
 // Moved is a session that was made of another log.
 type Moved struct {
-	Session string `json:"session"`         // its id
-	From    string `json:"from,omitempty"`  // the session it was made of
-	At      int64  `json:"at,omitempty"`    // the last event taken over
-	Events  int64  `json:"events"`          // of the new session
+	Session string `json:"session"`        // its id
+	From    string `json:"from,omitempty"` // the session it was made of
+	At      int64  `json:"at,omitempty"`   // the last event taken over
+	Events  int64  `json:"events"`         // of the new session
 	Title   string `json:"title,omitempty"`
 }
 

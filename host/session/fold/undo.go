@@ -28,7 +28,9 @@ type NoUndo struct {
 	At int64
 }
 
-func (e *NoUndo) Error() string { return fmt.Sprintf("the newest compaction cannot be undone: %s", e.Why) }
+func (e *NoUndo) Error() string {
+	return fmt.Sprintf("the newest compaction cannot be undone: %s", e.Why)
+}
 
 // Undoable returns what an undo would give back, or a *NoUndo.
 func (s *State) Undoable() (*Before, error) {

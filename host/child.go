@@ -23,8 +23,12 @@ func (m *member) create(ctx context.Context, s session.Spawn, task string) (sess
 	if title == "" {
 		title = headline(task)
 	}
-	return h.Store.Create(ctx, session.Created{ID: m.id, Workspace: m.parent.workspace, Profile: h.Profile.Name,
-		Strategy: h.Profile.Compaction.Strategy, Title: title, Time: time.Now().UTC(), Parent: m.parent.id, Depth: m.depth, Spawn: s.Data})
+	created := session.Created{ID: m.id, Workspace: m.parent.workspace, Profile: h.Profile.Name,
+		Strategy: h.Profile.Compaction.Strategy, Title: title, Time: time.Now().UTC(), Parent: m.parent.id, Depth: m.depth, Spawn: s.Data}
+	if s.Fork {
+		return m.branch(ctx, created)
+	}
+	return h.Store.Create(ctx, created)
 }
 
 // begin opens a subagent's log and agent, lets say queue what it is to do, and has
@@ -33,6 +37,9 @@ func (m *member) begin(ctx context.Context, open func() (session.Log, error), sa
 	h := m.family.host
 	defer close(m.ready)
 	if m.log, err = open(); err != nil {
+		return err
+	}
+	if err := h.engine.enter(m); err != nil {
 		return err
 	}
 	a, err := h.newAgent(ctx, m, &childObserver{m, h.Observer}, nil)
@@ -52,7 +59,7 @@ func (m *member) begin(ctx context.Context, open func() (session.Log, error), sa
 // undo takes back a subagent that did not come to work.
 func (m *member) undo(ctx context.Context) {
 	m.shut()
-	if r, ok := m.family.host.Store.(session.Remover); ok && m.log != nil {
+	if r, ok := m.family.host.Store.(session.Remover); ok { // nothing is there where it was not made
 		_ = r.Remove(context.WithoutCancel(ctx), m.id)
 	}
 	m.left()
@@ -61,15 +68,14 @@ func (m *member) undo(ctx context.Context) {
 // left gives the place in the tree back.
 func (m *member) left() {
 	m.family.leave(m)
+	m.family.host.engine.exit(m)
 	m.cancel(nil)
 	close(m.done)
 }
 
 // shut ends the session here: in the plugins, then its log.
 func (m *member) shut() {
-	for _, p := range m.family.host.opened {
-		p.CloseSession(context.Background(), m.id)
-	}
+	m.family.host.engine.closeSession(context.Background(), m.id)
 	if m.log != nil {
 		if err := m.log.Close(); err != nil {
 			m.family.host.Logger.Warn("close the log of a subagent", "session", m.id, "error", err)

@@ -32,6 +32,9 @@ func (m *member) Spawn(ctx context.Context, s session.Spawn, started func(sessio
 		if err := a.Move(ctx, m.agent.Load().Directory()); err != nil {
 			return err
 		}
+		if s.Fork {
+			task = textForked + task
+		}
 		if err := a.Prompt(ctx, task); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -13,7 +14,7 @@ import (
 // crashVariable has this process kill itself, as kill -9 would, at an append to
 // the log. Between two appends nothing is durable, so the appends are all the
 // places where a crash makes a difference. It is meant for tests and read once,
-// when a session is opened:
+// when an engine starts:
 //
 //	append:N:WHEN      the N-th append of this process, from 1
 //	kind:KIND:N:WHEN   the append that holds the N-th event of a kind
@@ -25,8 +26,10 @@ const crashVariable = "TUREEN_CRASH_AT"
 // crashPoint is an append at which this process ends; nil is none.
 type crashPoint struct {
 	kind session.Kind // "" counts appends
-	left int          // appends or events until then
 	when string
+
+	mu   sync.Mutex
+	left int // appends or events until then
 }
 
 func findCrashPoint(env func(string) string) (*crashPoint, error) {
@@ -70,6 +73,8 @@ func (p *crashPoint) guard(log session.Log) session.Log {
 
 // reached counts an append and tells whether it is the one.
 func (p *crashPoint) reached(b session.Batch) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.left <= 0 {
 		return false
 	}

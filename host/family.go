@@ -10,6 +10,7 @@ import (
 
 	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
 )
 
 // Hard limits of a tree, whatever the plugin that spawns allows (S1).
@@ -22,9 +23,9 @@ const (
 // stopping bounds how long a parent waits for subagents that it stopped.
 const stopping = 3 * time.Second
 
-// family is the tree of sessions that this host runs: its own and those of the
-// subagents at work. All share plugins, model and limits. It is safe for concurrent
-// use.
+// family is the tree of sessions that a host runs: its own and those of the
+// subagents at work. All share the engine, limits and effort. It is safe for
+// concurrent use.
 type family struct {
 	host     *Host
 	spending *agent.Spending
@@ -45,6 +46,7 @@ type member struct {
 	agent  atomic.Pointer[agent.Agent] // nil = not open yet
 
 	workspace string // absolute
+	above     string // of the host's own session: the archived one that it belongs to, "" = none
 
 	// Of a subagent only.
 	life    context.Context
@@ -63,37 +65,6 @@ var errHere = errors.New("the session is open here already")
 
 func newFamily(h *Host) *family {
 	return &family{host: h, spending: agent.NewSpending(), members: map[string]*member{}}
-}
-
-// adopt makes the host's own session the root.
-func (f *family) adopt(log session.Log) *member {
-	m := &member{family: f, id: log.ID(), log: log}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.members[m.id] = m
-	return m
-}
-
-// agent finds the agent of a session that is open here, nil for none.
-func (f *family) agent(id string) *agent.Agent {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if m := f.members[id]; m != nil {
-		return m.agent.Load()
-	}
-	return nil
-}
-
-// ofRoot is the agent of the host's own session, nil before it is open.
-func (f *family) ofRoot() *agent.Agent {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, m := range f.members {
-		if m.parent == nil {
-			return m.agent.Load()
-		}
-	}
-	return nil
 }
 
 // join takes a place in the tree, which leave gives back.
@@ -143,6 +114,40 @@ func (f *family) find(m *member, id string) *member {
 		return c
 	}
 	return nil
+}
+
+// frozen names the archived session that keeps this one from stepping (L18).
+func (m *member) frozen() string {
+	if m.parent == nil {
+		return m.above
+	}
+	return m.parent.agent.Load().FrozenBy()
+}
+
+// archived looks for an archived session in the store, from id upwards, "" for none.
+// One that does not read keeps nobody from working.
+func (f *family) archived(ctx context.Context, id string) string {
+	for level := 0; id != "" && level <= maxDepth; level++ { // whatever the logs say
+		s, err := f.look(ctx, id)
+		switch {
+		case err != nil:
+			return ""
+		case s.Archived:
+			return id
+		}
+		id = s.Created.Parent
+	}
+	return ""
+}
+
+// look folds a session without taking it.
+func (f *family) look(ctx context.Context, id string) (*fold.State, error) {
+	r, err := f.host.Store.View(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return fold.Load(ctx, r)
 }
 
 // close ends all subagents and takes no more. It takes a bounded time, less where

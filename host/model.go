@@ -21,6 +21,9 @@ type model struct {
 
 // newModel reaches the endpoint, or starts the scripted one on loopback.
 func newModel(ctx context.Context, c Config) (*model, error) {
+	if c.Model != nil {
+		return given(ctx, c)
+	}
 	cfg, server, err := endpoint(ctx, c.Profile.Model, c.Env)
 	if err != nil {
 		return nil, err
@@ -41,6 +44,16 @@ func newModel(ctx context.Context, c Config) (*model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// given is the model that stands in for the profile's.
+func given(ctx context.Context, c Config) (*model, error) {
+	m := &model{Model: c.Model, info: c.ModelInfo}
+	var err error
+	if m.info == (llm.Info{}) {
+		m.info, err = c.Model.Info(ctx)
+	}
+	return m, err
 }
 
 // keptEffort is the effort that a session's requests to the same model had (L11): it

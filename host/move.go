@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
+
+	"github.com/oklog/ulid/v2"
 
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
@@ -39,9 +42,9 @@ func Fork(ctx context.Context, store session.Store, from string, at int64, progr
 			return Moved{}, err
 		}
 	}
-	created.ID, created.Time, created.Origin = newID(), time.Now().UTC(), &session.Origin{Session: from, Seq: at, How: session.HowFork}
+	created.ID, created.Time = newID(), time.Now().UTC()
 	created.Parent, created.Depth, created.Spawn = "", 0, nil // a branch of a subagent is the person's own
-	events, state, err := fold.Fork(ctx, log, created, at)
+	events, state, err := branched(ctx, log, &created, at)
 	if err != nil {
 		return Moved{}, err
 	}
@@ -52,7 +55,8 @@ func Fork(ctx context.Context, store session.Store, from string, at int64, progr
 }
 
 // Import makes a session of JSON lines, event for event. It takes the id that the
-// log was made with where that is free in the store, and a new one elsewhere.
+// log was made with where that is free in the store, and a new one elsewhere. What
+// cannot be folded is refused with the line, since no session could go on with it.
 func Import(ctx context.Context, store session.Store, r io.Reader, progress func(events int64)) (Moved, error) {
 	next, stop := iter.Pull2(session.ReadLines(r))
 	defer stop()
@@ -131,15 +135,18 @@ func counted(events iter.Seq2[session.Event, error], progress func(int64)) iter.
 	}
 }
 
-// unused tells whether no session of the store has that id; one that cannot be an
-// id counts as used.
+// unused tells whether no session of the store has that id; one that newID cannot
+// have made counts as used.
 func unused(ctx context.Context, store session.Store, id string) (bool, error) {
+	if _, err := ulid.ParseStrict(id); err != nil || id != strings.ToLower(id) {
+		return false, nil
+	}
 	r, err := store.View(ctx, id)
 	if err == nil {
 		return false, r.Close()
 	}
 	if errors.Is(err, session.ErrNotFound) {
-		return id != "" && id != "last", nil
+		return true, nil
 	}
 	return false, ctx.Err()
 }

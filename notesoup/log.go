@@ -2,7 +2,6 @@ package notesoup
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -47,64 +46,6 @@ func paged(ctx context.Context, log session.Access, q session.Query) iter.Seq2[s
 // newest yields the events of the kinds, the newest first.
 func newest(ctx context.Context, log session.Access, page int, after int64, kinds ...session.Kind) iter.Seq2[session.Event, error] {
 	return paged(ctx, log, session.Query{Kinds: kinds, After: after, Reverse: true, Limit: page})
-}
-
-// adopt finds the window that the log is in and the seq at which it begins (N2,
-// N19): the newest record, or, where that is lost, the boot in the newest
-// compaction, or else the marked section of the newest system message. kept is
-// false where the record is lost. Notes are not read. A zero Window means that
-// there has been none.
-func adopt(ctx context.Context, log session.Access) (w Window, since int64, kept bool, err error) {
-	for e, err := range newest(ctx, log, 2, 0, session.KindRecord, session.KindCompactionEnded) {
-		if err != nil {
-			return Window{}, 0, false, fmt.Errorf("notesoup: find the window in the log: %w", err)
-		}
-		if e.Kind == session.KindRecord {
-			r, err := session.Decode[session.Record](e)
-			if err != nil || r.Plugin != Name || r.Kind != RecordWindow {
-				continue
-			}
-			var found Window
-			if json.Unmarshal(r.Data, &found) == nil && found.Intact() && (w.ID == "" || found.ID == w.ID) {
-				return found, e.Seq, true, nil
-			}
-			if w.ID != "" {
-				return w, since, false, nil
-			}
-			continue
-		}
-		ended, err := session.Decode[session.CompactionEnded](e)
-		if err != nil || ended.Boot == "" {
-			continue
-		}
-		if w.ID != "" {
-			break
-		}
-		if found, ok := FindWindow(ended.Boot); ok {
-			w, since = found.WithBoot(ended.Boot), e.Seq
-		}
-	}
-	if w.ID != "" {
-		return w, since, false, nil
-	}
-	return fromSystem(ctx, log)
-}
-
-// fromSystem reads the window back from the newest system message with a boot.
-func fromSystem(ctx context.Context, log session.Access) (Window, int64, bool, error) {
-	for e, err := range newest(ctx, log, 1, 0, session.KindMessageSystem) {
-		if err != nil {
-			return Window{}, 0, false, fmt.Errorf("notesoup: find the window in the system message: %w", err)
-		}
-		m, err := session.Decode[session.Message](e)
-		if err != nil || m.Message == nil {
-			continue
-		}
-		if w, ok := FindWindow(m.Message.Text()); ok {
-			return w, e.Seq, false, nil
-		}
-	}
-	return Window{}, 0, false, nil
 }
 
 // receipts are the first lines of the newest write results since a seq, oldest

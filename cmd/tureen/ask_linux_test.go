@@ -52,7 +52,7 @@ func typing(t *testing.T, u *sandbox, answers [][2]string, args ...string) (int,
 // terminal makes a pair of ends.
 func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // so that it can be closed while it is read
 	if err != nil {
 		t.Fatalf("no terminals here: %v", err)
 	}

@@ -331,6 +331,13 @@ func TestEveryTypeOfEventIsEmitted(t *testing.T) {
 	withModel(mingling())(t, u)
 	stream(u, "run", "-P", "./p.toml", "/wave to all")
 	stream(u, mine...)
+	u, _ = talkative(t, "notesoup")
+	u.ok(t, "run", "-q", "-P", "./p.toml", strings.Repeat("A line of a long request.\n", 300))
+	u.ok(t, "compact", "-q", "last")
+	for _, m := range []session.Mail{{Command: session.CommandUndo}, {Command: session.CommandUndo}, {Command: session.CommandCompact}, {Command: session.CommandArchive, Text: `{"archived":true}`}} {
+		u.leave(t, u.lastSession(), m)
+		stream(u, "resume", "last")
+	}
 	var schema struct {
 		Defs map[string]any `json:"$defs"`
 	}

@@ -22,6 +22,9 @@ import (
 // the next argument names.
 const faultyArgument = "faulty-plugin"
 
+// trimmerName makes it a strategy that trims whatever is long.
+const trimmerName = "trimmer"
+
 // faulty writes a directory that is a faulty plugin and returns its path.
 func faulty(t testing.TB, u *sandbox, fault string) string {
 	t.Helper()
@@ -59,6 +62,9 @@ func serveFaulty(fault string) {
 	case "badstrategy", "sour":
 		p.Roles = []sdk.Role{sdk.RoleStrategy}
 		services = sdk.Services{Strategy: f}
+	case trimmerName:
+		p.Roles = []sdk.Role{sdk.RoleStrategy}
+		services = sdk.Services{Strategy: trims{}}
 	case "particular":
 		p.ConfigSchema = json.RawMessage(`{"type":"object","properties":{"level":{"type":"integer"}},"required":["level"],"additionalProperties":false}`)
 	}
@@ -92,7 +98,11 @@ func (workspaces) Close(context.Context, string) {}
 func (f *faultyPlugin) Name() string { return f.name }
 
 func (f *faultyPlugin) Tools(context.Context, string) ([]tool.Spec, error) {
-	return []tool.Spec{{Name: "poke", Description: "pokes", Schema: json.RawMessage(`{"type":"object"}`)}}, nil
+	name := "poke"
+	if f.name == "errs" || f.name == "panics" { // they stand in one profile
+		name = f.name
+	}
+	return []tool.Spec{{Name: name, Description: "pokes", Schema: json.RawMessage(`{"type":"object"}`)}}, nil
 }
 
 func (f *faultyPlugin) Call(_ context.Context, _ tool.Call, _ func(string)) (tool.Result, error) {
@@ -100,6 +110,10 @@ func (f *faultyPlugin) Call(_ context.Context, _ tool.Call, _ func(string)) (too
 	case "dies":
 		fmt.Fprintln(os.Stderr, "poked too hard")
 		os.Exit(3)
+	case "errs":
+		return tool.Result{}, errors.New("the finger is broken")
+	case "panics":
+		panic("the finger is gone")
 	case "floods":
 		for i := range 20_000 {
 			fmt.Fprintln(os.Stdout, "flood", i)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/tool"
@@ -32,8 +33,17 @@ func (printer) Call(_ context.Context, call tool.Call, _ func(string)) (tool.Res
 	if err := json.Unmarshal(call.Arguments, &args); err != nil {
 		return tool.Result{}, err
 	}
+	if args.What == "steers" {
+		fmt.Fprintln(os.Stderr, moving)
+	}
 	return tool.Result{Text: printed(args.What), IsError: args.What == "failed"}, nil
 }
+
+// moving is what a terminal must not be told: to write the clipboard, to link, clear,
+// answer and change its title, in both forms of control characters; to write over a
+// line; to turn its direction. Its end never comes.
+const moving = "good\x1b]52;c;b3duZWQ=\a\x1b]8;;http://127.0.0.1/\x1b\\link\x1b]8;;\x1b\\\x1b[2J\x1b[6n\x1bP1$r\x1b\\" +
+	"\u009b31m\u009d0;title\u009c\u0090q\u009c\roverwritten\u202edenrut\u202c\u2066alone\u2069\x1b]0;without end"
 
 // printed are the texts by name.
 func printed(what string) string {
@@ -57,6 +67,8 @@ func printed(what string) string {
 		return strings.Repeat("x", 1_499_990) + " the NEEDLE is here " + strings.Repeat("y", 1_499_990)
 	case "odd":
 		return strings.Repeat("\x1b[1mbold\x1b[0m nul\x00 bad\xff\xed\xa0\x80 👩‍💻 e\u0301\r\n", 5000)
+	case "steers":
+		return moving
 	case "most": // what a message to the host can hold
 		return strings.Repeat("0123456789abcdef<&>\n", 34<<20/10/20)
 	case "toobig":

@@ -57,6 +57,10 @@ type Options struct {
 	Moved func(ctx context.Context, directory string) error
 	// Secrets are values that no event and no request may hold (M25); optional.
 	Secrets []string
+	// Frozen names the archived session above this one, "" where there is none; while
+	// it does, this one takes no step either (L18). It is asked before each step and
+	// must not wait for anything. Optional.
+	Frozen func() string
 	// InHistory sends a changed system prompt as a later message (L12).
 	InHistory bool
 }
@@ -94,9 +98,11 @@ type Agent struct {
 	sections []compaction.Section // the strategy's, frozen
 	marks    []compaction.Mark
 	shared   []prompt.Section // the host's and the plugins', asked once a window
+	before   []prompt.Section // those from before the newest compaction, nil where another process made it
 
 	mailing   sync.Mutex      // one look at the mail at a time
 	callIDs   map[string]bool // on the surface
+	gone      string          // where an earlier process worked, unless it is still there
 	generated atomic.Int64    // model calls made by Generate
 	started   time.Time
 	stepCount int // of this process
@@ -107,7 +113,12 @@ type Agent struct {
 	// What stopped without being reached, as of the last time that nothing was owed.
 	unfinished string
 	turning    turning // how to end the step under way
+	unopened   bool    // the strategy is to be opened before the next step
+	askAgain   int     // tokens in use from which the person is asked again, see consent
 }
+
+// wakes are the kinds of events after which an agent that waits looks around.
+var wakes = map[session.Kind]bool{session.KindInboxQueued: true, session.KindCompactionAsked: true, session.KindUndoAsked: true, session.KindSessionArchived: true}
 
 // Open takes over a session: it closes what a crash left open and opens the
 // strategy. The agent has not run yet.
@@ -127,16 +138,21 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 		if spends[e.Kind] {
 			a.book()
 		}
-		if e.Kind == session.KindInboxQueued || e.Kind == session.KindCompactionAsked {
+		if wakes[e.Kind] {
 			a.wake()
 		}
 		if o.Observer != nil {
 			o.Observer.Event(e, a.meter())
 		}
 	}
-	closers := fold.Repair(o.State)
+	closers, why := fold.Repair(o.State), changed(o.State, o)
 	if err := a.rec.commit(ctx, append(closers, session.New(session.KindSessionOpened, o.Opened))...); err != nil {
 		return nil, err
+	}
+	if why != "" {
+		if err := a.actAgain(ctx, why); err != nil {
+			return nil, err
+		}
 	}
 	a.bookAll()
 	a.learnCallIDs()
@@ -149,9 +165,23 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 // Begin opens the strategy and stores what it wants stored. It is called once,
 // after Open, when plugins may already use the agent's Access.
 func (a *Agent) Begin(ctx context.Context) error {
-	if a.Strategy.Strategy == nil {
+	a.unopened = a.Strategy.Strategy != nil
+	if err := a.reopen(ctx); err != nil || a.Strategy.Strategy == nil || a.Budget.Window > 0 {
+		return err
+	}
+	return a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: "WINDOW_UNKNOWN",
+		Message: fmt.Sprintf("the context window of model %q is unknown, so nothing is compacted by itself", a.Info.Name),
+		Hint:    "set it in the profile or with -c model.context_window=NUMBER"}))
+}
+
+// reopen opens the strategy where it does not know yet how the log stands.
+func (a *Agent) reopen(ctx context.Context) error {
+	if !a.unopened {
 		return nil
 	}
+	a.mu.Lock()
+	a.sections, a.marks = nil, nil // they are no part of what is fixed
+	a.mu.Unlock()
 	fixed, err := a.fixedTokens(ctx)
 	if err != nil {
 		return err
@@ -162,21 +192,20 @@ func (a *Agent) Begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open strategy %q: %w", a.Strategy.Name, err)
 	}
+	a.mu.Lock()
 	a.sections, a.marks = opening.Sections, opening.Marks
-	events := a.records(opening.Records)
-	if a.Budget.Window <= 0 {
-		events = append(events, session.New(session.KindWarning, session.Warning{Code: "WINDOW_UNKNOWN",
-			Message: fmt.Sprintf("the context window of model %q is unknown, so nothing is compacted by itself", a.Info.Name),
-			Hint:    "set it in the profile or with -c model.context_window=NUMBER"}))
-	}
-	return a.rec.commit(ctx, events...)
+	a.mu.Unlock()
+	a.unopened = false
+	return a.rec.commit(ctx, a.records(opening.Records)...)
 }
+
+var errNoStrategy = errors.New(`this profile has no compaction strategy (strategy = "none"); choose one with -c compaction.strategy=NAME`)
 
 // Compact asks the strategy for a compaction now (C11). It must not run beside
 // Run. It tells whether one was applied.
 func (a *Agent) Compact(ctx context.Context, instructions string) (bool, error) {
 	if a.Strategy.Strategy == nil {
-		return false, errors.New(`this profile has no compaction strategy (strategy = "none"); choose one with -c compaction.strategy=NAME`)
+		return false, errNoStrategy
 	}
 	out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, instructions: instructions})
 	return out.applied, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/prompt"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
 	"github.com/tureen-host/tureen/host/tool"
@@ -27,6 +28,9 @@ type applied struct {
 func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 	if err := a.rec.flush(ctx); err != nil {
 		return applied{}, err
+	}
+	if err := a.reopen(ctx); err != nil {
+		return applied{}, a.fail(ctx, q, err)
 	}
 	began, calls := a.Now(), a.generated.Load()
 	in, generation := a.input(q)
@@ -93,48 +97,63 @@ func (e *refusedError) Unwrap() error { return e.why }
 // apply checks the proposal and commits the whole compaction in one append:
 // started, records, edits, the newly rendered node 0, ended.
 func (a *Agent) apply(ctx context.Context, q ask, in compaction.Input, generation int, p compaction.Proposal, ended *session.CompactionEnded, millis func() int64) error {
-	system, err := a.systemAfter(ctx, p)
+	next, err := a.promptAfter(ctx, p)
 	if err != nil {
 		return err
 	}
 	a.rec.snapshot()
 	err = a.rec.build(func(s *fold.State) ([]session.Event, error) {
-		if s.Surface.Generation != generation || s.Surface.Nodes[len(s.Surface.Nodes)-1].Seq > in.Revision {
-			return nil, &refusedError{errors.New("the surface moved meanwhile")}
-		}
-		if err := compaction.Check(s.Surface.Outline(), p, in.Revision, nil); err != nil {
-			return nil, &refusedError{err}
-		}
-		return a.compactionEvents(s, q, in, p, system, ended, millis)
+		return a.trial(s, q, in, generation, p, next.system, ended, millis)
 	})
 	if err != nil {
 		return err
 	}
+	a.mu.Lock()
 	if p.Refresh {
-		a.mu.Lock()
 		a.sections, a.marks = p.Sections, p.Marks
-		a.mu.Unlock()
 	}
+	a.before, a.shared = a.shared, next.shared
+	a.mu.Unlock()
 	return a.rec.flush(ctx)
 }
 
-// systemAfter renders node 0 as it will be. A new window asks the plugins for
-// their sections again.
-func (a *Agent) systemAfter(ctx context.Context, p compaction.Proposal) (string, error) {
+// trial lists the events that a proposal comes to, or says why it is refused. It
+// changes nothing.
+func (a *Agent) trial(s *fold.State, q ask, in compaction.Input, generation int, p compaction.Proposal, system string, ended *session.CompactionEnded, millis func() int64) ([]session.Event, error) {
+	nodes := s.Surface.Nodes
+	if s.Surface.Generation != generation || len(nodes) > 0 && nodes[len(nodes)-1].Seq > in.Revision {
+		return nil, &refusedError{errors.New("the surface moved meanwhile")}
+	}
+	if err := compaction.Check(s.Surface.Outline(), p, in.Revision, nil); err != nil {
+		return nil, &refusedError{err}
+	}
+	return a.compactionEvents(s, q, in, p, system, ended, millis)
+}
+
+// nextPrompt is node 0 as it will be, and the sections of host and plugins in it.
+type nextPrompt struct {
+	system string
+	shared []prompt.Section
+}
+
+// promptAfter renders node 0 as a proposal would have it. A new window asks the
+// plugins for their sections again. The agent's own stay what they were.
+func (a *Agent) promptAfter(ctx context.Context, p compaction.Proposal) (nextPrompt, error) {
 	a.mu.Lock()
+	sections, shared := a.sections, a.shared
 	if p.Kind == compaction.KindReset {
 		a.shared = nil
 	}
-	old := a.sections
 	if p.Refresh {
 		a.sections = p.Sections
 	}
 	a.mu.Unlock()
-	next, err := a.assemble(ctx)
+	assembled, err := a.assemble(ctx)
 	a.mu.Lock()
-	a.sections = old
-	a.mu.Unlock()
-	return next.system, err
+	defer a.mu.Unlock()
+	next := nextPrompt{assembled.system, a.shared}
+	a.sections, a.shared = sections, shared
+	return next, err
 }
 
 // compactionEvents lists the events of the compaction. They are tried on a copy
@@ -161,9 +180,12 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 		return nil, &refusedError{b.err}
 	}
 	ended.TokensAfter = b.surface.Tokens + s.ToolTokens() + q.pending
-	ended.Relieved = a.Budget.ResetAt <= 0 || ended.TokensAfter < a.Budget.ResetAt
+	ended.Relieved = a.below(ended.TokensAfter)
 	ended.Millis = millis()
 	b.add(session.New(session.KindCompactionEnded, ended))
+	if q.trigger == session.TriggerManual && s.Compaction.Rest {
+		b.add(session.New(session.KindCompactionRest, session.CompactionRest{Why: whyByPerson}))
+	}
 	if !ended.Relieved && s.Compaction.Failures+1 >= maxFailures && !s.Compaction.Breaker {
 		for _, e := range a.breaker(s) {
 			b.add(e)

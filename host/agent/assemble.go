@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"reflect"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,6 +55,9 @@ func (a *Agent) assemble(ctx context.Context) (assembled, error) {
 			}
 		}
 	}
+	if a.gone != "" {
+		p.own = append(p.own, ownContext{"host/directory", fmt.Sprintf(textGone, a.gone, a.Directory())})
+	}
 	p.context = prompt.RuntimeContext(contexts, a.Tools.Has, before)
 	p.header = session.Header{
 		Provider: a.Info.Provider, Model: a.Info.Name, ContextWindow: a.Info.ContextWindow, WindowSource: a.Info.WindowSource,
@@ -96,6 +101,9 @@ func facts(s *fold.State) []prompt.Context {
 	}
 	return contexts
 }
+
+// textGone tells where tools start from instead (SP4).
+const textGone = "The working directory %q of earlier steps is unavailable. Tools start from %q."
 
 // textSubagent is a subagent's boundary.
 const textSubagent = "You are a subagent: another agent gave you this task and waits for your last answer, which is all that it sees of your work. " +
@@ -159,6 +167,9 @@ func (p assembled) events(s *fold.State, inHistory bool) []session.Event {
 	if s.Header != nil && (s.Header.Provider != p.header.Provider || s.Header.Model != p.header.Model) {
 		events = append(events, userMessage(fmt.Sprintf(textModelChanged, s.Header.Model, p.header.Model), session.SourceHost, "", 0))
 	}
+	if text := p.toolsChanged(s); text != "" {
+		events = append(events, userMessage(text, session.SourceHost, "", 0))
+	}
 	if s.Header == nil || !sameHeader(*s.Header, p.header) {
 		events = append(events, session.New(session.KindRequestHeader, p.header))
 	}
@@ -171,6 +182,51 @@ func (p assembled) events(s *fold.State, inHistory bool) []session.Event {
 		}
 	}
 	return events
+}
+
+// textToolsChanged tells a model that its tools are others than those of the calls
+// above (SP8).
+const textToolsChanged = "The tools were changed here.%s Call only what is declared now; the calls above were made with the tools of their time."
+
+// toolsChanged says by name which tools came, went or are declared otherwise since
+// the header before, "" where none did (SP8).
+func (p assembled) toolsChanged(s *fold.State) string {
+	if s.Header == nil || s.Header.ToolsDigest == p.header.ToolsDigest {
+		return ""
+	}
+	before := map[string]llm.Tool{}
+	for _, t := range s.Header.Tools {
+		before[t.Name] = t
+	}
+	var added, changed, removed []string
+	for _, t := range p.header.Tools {
+		old, known := before[t.Name]
+		delete(before, t.Name)
+		switch {
+		case !known:
+			added = append(added, t.Name)
+		case old.Description != t.Description || !bytes.Equal(old.Schema, t.Schema):
+			changed = append(changed, t.Name)
+		}
+	}
+	for _, t := range s.Header.Tools { // in the order in which the model knew them
+		if _, gone := before[t.Name]; gone {
+			removed = append(removed, t.Name)
+		}
+	}
+	text := ""
+	for _, list := range []struct {
+		what  string
+		names []string
+	}{{"Added", added}, {"Removed", removed}, {"With another declaration", changed}} {
+		if len(list.names) > 0 {
+			text += fmt.Sprintf(" %s: %s.", list.what, strings.Join(list.names, ", "))
+		}
+	}
+	if text == "" { // only the order is another
+		return ""
+	}
+	return fmt.Sprintf(textToolsChanged, text)
 }
 
 // head returns the event that brings the system prompt up to date, if any.
@@ -213,8 +269,8 @@ func (p assembled) pendingTokens(s *fold.State, messages []session.Event, inHist
 			tokens -= s.Surface.Nodes[0].Tokens
 		}
 	}
-	if s.Header == nil {
-		tokens += llm.EstimateTools(p.header.Tools)
+	if s.Header == nil || s.Header.ToolsDigest != p.header.ToolsDigest {
+		tokens += llm.EstimateTools(p.header.Tools) - s.ToolTokens()
 	}
 	return tokens
 }

@@ -30,8 +30,9 @@ type ask struct {
 // relieve makes room before a request: it fires an armed request, and asks the
 // strategy while the measure, pending input included, is past the line (C4). It
 // returns the prompt to send, assembled anew after each applied proposal. What
-// cannot be relieved is sent all the same.
-func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Event) (assembled, error) {
+// cannot be relieved is sent all the same. spoken tells that a person has just said
+// something and may be asked.
+func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Event, spoken bool) (assembled, error) {
 	if a.Strategy.Strategy == nil {
 		return p, nil
 	}
@@ -42,6 +43,11 @@ func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Eve
 	if armed := a.armed(); armed != nil {
 		out, err := a.compact(ctx, ask{trigger: session.TriggerRequested, attempt: 1, pending: a.pending(p, messages), note: armed.Note})
 		if p, err = a.reassemble(ctx, p, out.applied, err); err != nil {
+			return p, err
+		}
+	}
+	if spoken {
+		if err := a.consent(ctx, a.pending(p, messages)); err != nil {
 			return p, err
 		}
 	}
@@ -107,23 +113,27 @@ func (a *Agent) relieveOverflow(ctx context.Context) (bool, error) {
 	})
 }
 
-// due tells whether the line is crossed and automatic compaction may act. It
-// closes the breaker once the measure is below the line again.
+// below tells whether a measure lies below the line.
+func (a *Agent) below(tokens int) bool { return a.Budget.ResetAt <= 0 || tokens < a.Budget.ResetAt }
+
+// due tells whether the line is crossed and automatic compaction may act: it neither
+// rests after an undo nor has its breaker open. It closes the breaker once the measure
+// is below the line again.
 func (a *Agent) due(pending int) bool {
 	if a.Budget.ResetAt <= 0 || !a.Strategy.Auto {
 		return false
 	}
-	var past, open bool
+	var past, open, rests bool
 	a.rec.view(func(s *fold.State) {
 		measured, _ := s.Measure()
-		past, open = measured+pending >= a.Budget.ResetAt, s.Compaction.Breaker
+		past, open, rests = measured+pending >= a.Budget.ResetAt, s.Compaction.Breaker, s.Compaction.Rest
 	})
 	if !past && open {
 		if err := a.rec.stage(session.New(session.KindBreaker, session.Breaker{Why: "use fell below the line"})); err != nil {
 			a.Logger.Error("close the compaction breaker", "error", err)
 		}
 	}
-	return past && !open
+	return past && !open && !rests
 }
 
 func (a *Agent) armed() *session.CompactionArmed {
@@ -142,7 +152,7 @@ func (a *Agent) pending(p assembled, messages []session.Event) int {
 // is steered, the others count as shown, for they are stale (N14). Past the line
 // none is.
 func (a *Agent) dueMarks(s *fold.State, messages []session.Event) []session.Event {
-	if a.Budget.Window <= 0 || !a.Strategy.Auto {
+	if a.Budget.Window <= 0 || !a.Strategy.Auto || s.Compaction.Rest {
 		return nil
 	}
 	measured, _ := s.Measure()

@@ -50,5 +50,6 @@ func (a *Agent) checkDirectory(ctx context.Context) error {
 	if dir == workspace {
 		return nil
 	}
+	a.gone = dir
 	return a.rec.commit(ctx, session.New(session.KindDirectoryChanged, session.DirectoryChanged{From: dir, To: workspace, Why: "it is unavailable"}))
 }

@@ -38,9 +38,9 @@ func (x *access) Spawn(ctx context.Context, s session.Spawn) (session.Child, err
 }
 
 func (x *access) Children(context.Context) ([]session.Child, error) {
-	var children []session.Child
-	x.a.rec.view(func(s *fold.State) { children = append(children, s.Children...) })
-	return children, nil
+	var list []session.Child
+	x.a.rec.view(func(s *fold.State) { list = append(list, children(s)...) })
+	return list, nil
 }
 
 func (x *access) Tell(ctx context.Context, to, text string) error {
@@ -84,6 +84,10 @@ func (a *Agent) stopChildrenWith(ctx context.Context) (end func()) {
 		}
 	}
 }
+
+// FrozenBy names the archived session, this one or one above it, that keeps it from
+// stepping, "" for none (L18).
+func (a *Agent) FrozenBy() string { return a.frozen() }
 
 // Owed tells whether something in the inbox opens a turn.
 func (a *Agent) Owed() bool { return a.owed() }

@@ -65,8 +65,12 @@ func (a *Agent) hear(queue session.Queue, m hook.Message) error {
 }
 
 // queue stages an item. A second item of the same key is not queued while the
-// first waits.
+// first waits. One that wakes and comes after a cancel was not meant for the turn
+// that ends: it opens one of its own (L4).
 func (a *Agent) queue(item session.InboxItem) error {
+	if item.Wake && a.turning.aborted() {
+		item.Queue = session.NextTurn
+	}
 	item.Text = tool.Clean(item.Text)
 	if strings.TrimSpace(item.Text) == "" {
 		return errors.New("the message is empty; nothing was queued")

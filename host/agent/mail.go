@@ -67,6 +67,9 @@ func (a *Agent) takeMail(ctx context.Context, log session.MailLog) (cancel bool,
 	}
 	for _, m := range mail {
 		cancel = cancel || m.Command == session.CommandCancel
+		if m.Command == session.CommandSteer && (cancel || a.turning.aborted()) {
+			m.Command = session.CommandPrompt // it was not meant for the turn that ends (L4)
+		}
 		if err := a.rec.take(m.ID, func(s *fold.State) ([]session.Event, error) { return a.mailEvents(s, m), nil }); err != nil {
 			return cancel, err
 		}
@@ -106,8 +109,31 @@ func mailEvent(m session.Mail) session.Event {
 		return session.New(session.KindCancelAsked, session.CancelAsked{From: m.From})
 	case session.CommandCompact:
 		return session.New(session.KindCompactionAsked, session.CompactionAsked{Instructions: tool.Clean(m.Text), From: m.From})
+	case session.CommandUndo:
+		return session.New(session.KindUndoAsked, session.UndoAsked{From: m.From})
+	case session.CommandArchive:
+		return archiveMail(m)
 	}
 	return session.New(session.KindWarning, session.Warning{Code: "UNKNOWN_COMMAND", Message: "another process left the command " + string(m.Command) + ", which this version does not know"})
+}
+
+// errands does what persons asked for from outside that waits for a moment in which
+// no turn is going on. It leaves them alone where ctx has ended.
+func (a *Agent) errands(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	if _, err := a.compactAsked(ctx, 0); err != nil {
+		return err
+	}
+	return a.undoAsked(ctx)
+}
+
+// hasErrand tells whether there is one.
+func (a *Agent) hasErrand() bool {
+	has := false
+	a.rec.view(func(s *fold.State) { has = s.Compaction.Asked != nil || s.Compaction.UndoAsked != nil })
+	return has
 }
 
 // asked returns a compaction that a person asked for from outside.

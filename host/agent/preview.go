@@ -3,8 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/llm"
+	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/fold"
 )
 
 // Preview is what a compaction would come to now.
@@ -27,5 +31,90 @@ type Preview struct {
 // Preview asks the strategy what it would do now and applies nothing; model calls
 // that it makes are booked. It must not run beside Run.
 func (a *Agent) Preview(ctx context.Context, instructions string) (Preview, error) {
-	return Preview{}, errors.New("not built yet")
+	out := Preview{Strategy: a.Strategy.Name, ResetAt: a.Budget.ResetAt}
+	if a.Strategy.Strategy == nil {
+		return out, errNoStrategy
+	}
+	if err := a.reopen(ctx); err != nil {
+		return out, err
+	}
+	if err := a.rec.flush(ctx); err != nil {
+		return out, err
+	}
+	q := ask{trigger: session.TriggerManual, attempt: 1, instructions: instructions}
+	began, calls := a.Now(), a.generated.Load()
+	in, generation := a.input(q)
+	p, err := a.Strategy.Propose(ctx, in)
+	out.TokensBefore, out.TokensAfter = in.Measured, in.Measured
+	out.ModelCalls, out.Millis = int(a.generated.Load()-calls), a.Now().Sub(began).Milliseconds()
+	switch {
+	case ctx.Err() != nil:
+		return out, context.Cause(ctx)
+	case err != nil:
+		return out, fmt.Errorf("strategy %q made no proposal: %w", a.Strategy.Name, err)
+	case p.IsZero():
+		out.Relieved = a.below(in.Measured)
+		return out, nil
+	}
+	ended, err := a.try(ctx, q, in, generation, p)
+	var refused *refusedError
+	switch {
+	case errors.As(err, &refused):
+		out.Refused = a.rec.secrets.text(refused.Error())
+	case err != nil:
+		return out, err
+	default:
+		out.TokensAfter, out.Relieved = ended.TokensAfter, ended.Relieved
+	}
+	a.describe(&out, p)
+	return out, nil
+}
+
+// try makes what a proposal would come to, and stages none of it.
+func (a *Agent) try(ctx context.Context, q ask, in compaction.Input, generation int, p compaction.Proposal) (ended session.CompactionEnded, err error) {
+	next, err := a.promptAfter(ctx, p)
+	if err != nil {
+		return ended, err
+	}
+	a.rec.view(func(s *fold.State) {
+		_, err = a.trial(s, q, in, generation, p, next.system, &ended, func() int64 { return 0 })
+	})
+	return ended, err
+}
+
+// describe says what a proposal does to the surface.
+func (a *Agent) describe(out *Preview, p compaction.Proposal) {
+	out.Kind, out.Boot = p.Kind, a.rec.secrets.text(p.Boot)
+	a.rec.view(func(s *fold.State) {
+		for _, e := range p.Edits {
+			switch {
+			case e.Trim != nil:
+				out.Trimmed++
+			case e.Drop != nil:
+				out.Dropped += spanned(&s.Surface, *e.Drop)
+			case e.Replace != nil:
+				out.Dropped += spanned(&s.Surface, e.Replace.Span)
+				for _, m := range e.Replace.Messages {
+					out.Added = append(out.Added, a.rec.secrets.text(textOf(m)))
+				}
+			}
+		}
+	})
+}
+
+// spanned counts the nodes of a span; one that is not on the surface has none.
+func spanned(s *fold.Surface, span compaction.Span) int {
+	from, to := s.Index(span.From), s.Index(span.To)
+	if from < 0 || to < from {
+		return 0
+	}
+	return to - from + 1
+}
+
+// textOf is the text of a message that a strategy made and nobody has checked.
+func textOf(m *llm.Message) string {
+	if m == nil {
+		return ""
+	}
+	return m.Text()
 }

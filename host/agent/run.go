@@ -26,7 +26,7 @@ func (a *Agent) Run(ctx context.Context) (session.Reason, *session.Failure, erro
 		if err := a.collectMail(ctx); err != nil {
 			return session.ReasonError, failureOf(err), err
 		}
-		if !first && !a.owed() && a.asked() == nil {
+		if !first && !a.owed() && !a.hasErrand() {
 			return reason, failure, nil
 		}
 		r, f, err := a.attend(ctx)
@@ -54,11 +54,14 @@ func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Fa
 		// What a failed turn left in the inbox waits for the next word: by itself it
 		// would fail again, for ever.
 		newest := a.newestItem()
-		failed := reason == session.ReasonError || reason == session.ReasonLimit
+		failed, frozen := reason == session.ReasonError || reason == session.ReasonLimit, a.frozen() != ""
 		if idle != nil {
 			idle(reason, failure)
 		}
-		for (!a.owed() || failed && a.newestItem() == newest) && a.asked() == nil && ctx.Err() == nil {
+		stuck := func() bool { // a session that was archived goes on when it is taken out again
+			return (failed || frozen && a.frozen() != "") && a.newestItem() == newest
+		}
+		for (!a.owed() || stuck()) && !a.hasErrand() && ctx.Err() == nil {
 			a.await(ctx, mailEvery)
 			if err := a.collectMail(ctx); err != nil && ctx.Err() == nil {
 				return err
@@ -70,6 +73,7 @@ func (a *Agent) Serve(ctx context.Context, idle func(session.Reason, *session.Fa
 // turning ends the step under way from another goroutine.
 type turning struct {
 	mu     sync.Mutex
+	ctx    context.Context
 	cancel context.CancelCauseFunc
 }
 
@@ -85,41 +89,48 @@ func (a *Agent) Cancel(cause error) bool {
 	return true
 }
 
-func (t *turning) set(cancel context.CancelCauseFunc) {
+func (t *turning) set(ctx context.Context, cancel context.CancelCauseFunc) {
 	t.mu.Lock()
-	t.cancel = cancel
+	t.ctx, t.cancel = ctx, cancel
 	t.mu.Unlock()
 }
 
+// aborted tells that what is under way was cancelled and is about to end.
+func (t *turning) aborted() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ctx != nil && t.ctx.Err() != nil
+}
+
 // attend works until nothing is owed or waited for, while commands of other
-// processes are heard.
+// processes are heard. What persons asked for from outside is done before the first
+// turn and after each.
 func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a.turning.set(cancel)
-	defer a.turning.set(nil)
+	a.turning.set(ctx, cancel)
+	defer a.turning.set(nil, nil)
 	defer a.watchMail(ctx, cancel)()
 	defer a.stopChildrenWith(ctx)()
 	var reason session.Reason
 	var failure *session.Failure
-	for {
-		for a.owed() {
-			var err error
+	for err := a.errands(ctx); ; err = a.errands(ctx) {
+		for err == nil && a.owed() {
 			if reason, failure, err = a.turn(ctx); err != nil {
 				return session.ReasonError, failure, err
 			}
-			if reason == session.ReasonCompleted {
+			if err = a.errands(ctx); err != nil || reason == session.ReasonCompleted {
 				continue
 			}
-			if !cutShort(reason) || !a.Hooks.Declared(hook.Idle) {
+			if !cutShort(reason) || !a.Hooks.Declared(hook.Idle) || a.frozen() != "" {
 				return reason, failure, nil
 			}
 			break // a plugin may have another turn follow
 		}
-		if _, err := a.compactAsked(ctx, 0); err != nil {
-			if ctx.Err() != nil {
-				return session.ReasonCancelled, nil, nil
-			}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return session.ReasonCancelled, nil, nil
+		case err != nil:
 			return session.ReasonError, failureOf(err), err
 		}
 		more, err := a.idle(ctx, cutShort(reason))
@@ -150,7 +161,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 func (a *Agent) idle(ctx context.Context, short bool) (more bool, err error) {
 	var idle hook.Idleness
 	waited := a.waitedFor != "" || a.childrenRunning() != ""
-	if a.Hooks.Declared(hook.Idle) {
+	if a.Hooks.Declared(hook.Idle) && a.frozen() == "" {
 		if err := a.rec.flush(ctx); err != nil {
 			return false, err
 		}

@@ -44,14 +44,14 @@ var spends = map[session.Kind]bool{session.KindMessageAssistant: true, session.K
 func (a *Agent) book() {
 	a.Spending.mu.Lock() // around the look, so that an older one does not come last
 	defer a.Spending.mu.Unlock()
-	a.rec.view(func(s *fold.State) { a.Spending.of[a.rec.log.ID()] = s.Totals.Usage })
+	a.rec.view(func(s *fold.State) { a.Spending.of[a.rec.log.ID()] = own(s) })
 }
 
 // bookAll notes what this session and the subagents that settled in it have used.
 func (a *Agent) bookAll() {
 	a.book()
 	a.rec.view(func(s *fold.State) {
-		for _, c := range s.Children {
+		for _, c := range children(s) {
 			a.Spending.Book(c.ID, c.Usage)
 		}
 	})
@@ -72,9 +72,27 @@ func (a *Agent) Usage() llm.Usage {
 
 // Used is what a session and the subagents that settled in it have used.
 func Used(s *fold.State) llm.Usage {
-	used := s.Totals.Usage
-	for _, c := range s.Children {
+	used := own(s)
+	for _, c := range children(s) {
 		used = used.Add(c.Usage)
 	}
 	return used
+}
+
+// own is what a session itself has used, without what the one that it was forked from
+// had.
+func own(s *fold.State) llm.Usage {
+	if o := s.Created.Origin; o != nil {
+		return s.Totals.Usage.Sub(o.Used)
+	}
+	return s.Totals.Usage
+}
+
+// children are the subagents of a session, without those of the one that it was
+// forked from.
+func children(s *fold.State) []session.Child {
+	if o := s.Created.Origin; o != nil {
+		return s.Children[min(max(0, o.Children), len(s.Children)):]
+	}
+	return s.Children
 }

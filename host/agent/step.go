@@ -24,6 +24,12 @@ const (
 // where the context is short, and commits what the request will show. It tells
 // whether there is a step to take.
 func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
+	if err := a.thawed(); err != nil {
+		return false, err
+	}
+	if err := a.reopen(ctx); err != nil {
+		return false, err
+	}
 	// 1 claim
 	items := a.claim(first)
 	// 2 hooks
@@ -41,7 +47,7 @@ func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p, err = a.relieve(ctx, p, messages); err != nil {
+	if p, err = a.relieve(ctx, p, messages, first && saidByPerson(items)); err != nil {
 		return false, err
 	}
 	// what arrived while room was made does not wait for another step

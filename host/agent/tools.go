@@ -142,12 +142,13 @@ func (b *batch) run(ctx context.Context, i int) {
 		}
 	})
 	b.took[i] = b.a.Now().Sub(began)
+	late := limited.Err() != nil && ctx.Err() == nil
 	switch {
-	case err == nil:
+	case err == nil && !(late && result.Code == "ABORTED"): // by the deadline, which a plugin cannot tell from a cancel
 		b.results[i] = result
 	case ctx.Err() != nil:
 		b.results[i] = tool.Failed("ABORTED", "tool call aborted")
-	case limited.Err() != nil:
+	case late:
 		b.results[i] = tool.Failed("TOOL_TIMEOUT", fmt.Sprintf("tool call timed out after %dms", timeout.Milliseconds()))
 	default:
 		b.results[i] = tool.Failed("TOOL_FAILED", fmt.Sprintf("the plugin behind %s failed during the call, so its effect is unknown: %v", spec.Name, err))

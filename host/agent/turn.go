@@ -92,6 +92,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	var failure *session.Failure
 	var blocked *blockedError
 	var limit *limitError
+	var archived *archivedError
 	if cause != nil && ctx.Err() != nil { // whatever the end of ctx broke
 		cause = errors.Join(cause, context.Cause(ctx))
 	}
@@ -99,6 +100,8 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	case cause == nil:
 	case errors.As(cause, &blocked):
 		reason, failure = session.ReasonBlocked, &session.Failure{Code: blocked.code, Message: blocked.why}
+	case errors.As(cause, &archived):
+		reason, failure = session.ReasonBlocked, archived.failure()
 	case errors.As(cause, &limit):
 		reason, failure = session.ReasonLimit, limit.failure()
 	case ctx.Err() != nil:
@@ -132,7 +135,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	if err != nil {
 		return session.ReasonError, failureOf(err), err
 	}
-	if a.Hooks.Declared(hook.TurnEnded) {
+	if unheard := archived != nil && at.Step == 0; !unheard && a.Hooks.Declared(hook.TurnEnded) {
 		if err := a.Hooks.TurnEnded(context.WithoutCancel(ctx), at, session.TurnEnded{Reason: reason, Error: failure}); err != nil {
 			a.Logger.Warn("turn-ended hook failed", "error", err)
 		}

@@ -54,6 +54,7 @@ type ToolCall struct {
 
 // ArgumentsObject returns the arguments as a JSON object and whether they are
 // one. Doubly encoded objects are unwrapped once; empty text is an empty object.
+// Escapes of half a character, which are JSON but no text, read U+FFFD.
 func (c ToolCall) ArgumentsObject() (json.RawMessage, bool) {
 	text := c.Arguments
 	for range 2 {
@@ -62,7 +63,7 @@ func (c ToolCall) ArgumentsObject() (json.RawMessage, bool) {
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal([]byte(text), &object) == nil && object != nil {
-			return json.RawMessage(text), true
+			return json.RawMessage(mend(text)), true
 		}
 		var inner string
 		if json.Unmarshal([]byte(text), &inner) != nil {

@@ -3,6 +3,7 @@ package prompt
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,11 +71,20 @@ func shown[T any](items []T, tool func(T) string, visible func(string) bool) []T
 
 func interpolate(text string, vars map[string]string) (string, error) {
 	var unknown error
+	known := func() string {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(vars)) {
+			if vars[name] != "" {
+				names = append(names, "{{"+name+"}}")
+			}
+		}
+		return cmp.Or(strings.Join(names, ", "), "none")
+	}
 	out := variable.ReplaceAllStringFunc(text, func(m string) string {
 		name := strings.TrimSpace(m[2 : len(m)-2])
 		value, ok := vars[name]
 		if !ok || value == "" {
-			unknown = fmt.Errorf("unknown variable {{%s}}", name)
+			unknown = fmt.Errorf("unknown variable {{%s}}; what there is: %s", name, known())
 		}
 		return value
 	})

@@ -56,6 +56,7 @@ type Node struct {
 	CallID  string   `json:"call_id,omitempty"`  // the call that a tool result answers
 	Chars   int      `json:"chars"`              // code points of the text
 	From    string   `json:"from,omitempty"`     // of a user message: the plugin behind it
+	Turn    int      `json:"turn,omitempty"`     // that brought it; 0 = none
 }
 
 // Outline is the surface without its text at one revision of the log.

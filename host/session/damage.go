@@ -8,8 +8,9 @@ import (
 
 // Damage is a stretch of a log that does not read. It is ErrDamaged.
 type Damage struct {
-	From, To int64  // seqs, both included; To 0 = as far as the log went, which is not known
-	What     string // what was found
+	From int64  `json:"from"` // seqs, both included; To 0 = as far as the log went, which is not known
+	To   int64  `json:"to"`
+	What string `json:"what"` // what was found
 }
 
 func (d *Damage) Error() string {

@@ -87,6 +87,10 @@ type Origin struct {
 	Session string `json:"session"`
 	Seq     int64  `json:"seq"` // the last event taken over
 	How     How    `json:"how"`
+	// Used is what the other session itself had used up to there, and Children how
+	// many subagents it had had: the first ones in this log, none of which is its own.
+	Used     llm.Usage `json:"used,omitzero"`
+	Children int       `json:"children,omitempty"`
 }
 
 // How a log was made from another.

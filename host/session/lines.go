@@ -14,18 +14,47 @@ import (
 const maxLine = 1 << 30
 
 // WriteLines writes events as JSON lines, one an event. ReadLines gives back the
-// same events.
+// same events, their payloads byte for byte, bytes that are no UTF-8 included; only
+// line breaks between the parts of a payload are left out. It refuses a payload that
+// is no JSON.
 func WriteLines(w io.Writer, events iter.Seq2[Event, error]) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
+	var line bytes.Buffer
 	for e, err := range events {
 		if err != nil {
 			return err
 		}
-		if err := enc.Encode(e); err != nil {
+		line.Reset()
+		if err := writeLine(&line, e); err != nil {
+			return fmt.Errorf("event %d (%s) cannot be written as a line: %w", e.Seq, e.Kind, err)
+		}
+		if _, err := w.Write(line.Bytes()); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func writeLine(line *bytes.Buffer, e Event) error {
+	data := e.Data
+	e.Data = nil
+	enc := json.NewEncoder(line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(e); err != nil || len(data) == 0 {
+		return err
+	}
+	if !json.Valid(data) {
+		return errors.New("its payload is no JSON")
+	}
+	line.Truncate(line.Len() - len("}\n"))
+	line.WriteString(`,"data":`)
+	if bytes.ContainsAny(data, "\r\n") {
+		if err := json.Compact(line, data); err != nil {
+			return err
+		}
+	} else {
+		line.Write(data)
+	}
+	line.WriteString("}\n")
 	return nil
 }
 
@@ -78,8 +107,9 @@ func readLine(line []byte, before int64) (Event, error) {
 	if err := dec.Decode(&e); err != nil {
 		return e, fmt.Errorf("it is no event: %w", err)
 	}
+	_, rest := dec.Token()
 	switch {
-	case dec.More():
+	case rest != io.EOF:
 		return e, errors.New("more than one event stands on it")
 	case e.Seq != before+1:
 		return e, fmt.Errorf("event %d follows event %d", e.Seq, before)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -71,11 +73,24 @@ func decode(b json.RawMessage) (any, error) {
 	return v, nil
 }
 
-var quoted = regexp.MustCompile(`'([^']*)'`)
+// quoted finds the names in a sentence of the validator, which escapes them.
+var quoted = regexp.MustCompile(`'((?:[^'\\]|\\.)*)'`)
+
+func names(sentence string) []string {
+	var out []string
+	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
+		name := strings.ReplaceAll(m[1], `\'`, `'`)
+		if plain, err := strconv.Unquote(`"` + strings.ReplaceAll(name, `"`, `\"`) + `"`); err == nil {
+			name = plain
+		}
+		out = append(out, name)
+	}
+	return out
+}
 
 // violations turns the leaves of a validation error into the sentences of T3.
 func violations(err *jsonschema.ValidationError) []string {
-	if len(err.Causes) == 0 {
+	if len(err.Causes) == 0 || branches[keywordOf(err)] {
 		return []string{violation(err)}
 	}
 	var out []string
@@ -89,33 +104,58 @@ func violations(err *jsonschema.ValidationError) []string {
 	return out
 }
 
+// branches are the keywords whose causes are about forms that the value need not
+// have: one sentence about all of them says more.
+var branches = map[string]bool{"oneOf": true, "anyOf": true}
+
+func keywordOf(err *jsonschema.ValidationError) string {
+	return err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
+}
+
 func violation(err *jsonschema.ValidationError) string {
 	path := dotted(err.InstanceLocation)
-	keyword := err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
-	switch keyword {
+	switch keyword := keywordOf(err); keyword {
 	case "required":
 		var missing []string
-		for _, m := range quoted.FindAllStringSubmatch(err.Message, -1) {
-			missing = append(missing, fmt.Sprintf("missing required property %q", join(path, m[1])))
+		for _, name := range names(err.Message) {
+			missing = append(missing, fmt.Sprintf("missing required property %q", join(path, name)))
 		}
 		return strings.Join(missing, "; ")
 	case "additionalProperties":
 		var extra []string
-		for _, m := range quoted.FindAllStringSubmatch(err.Message, -1) {
-			extra = append(extra, fmt.Sprintf("%q is not a declared property (additionalProperties: false)", join(path, m[1])))
+		for _, name := range names(err.Message) {
+			extra = append(extra, fmt.Sprintf("%q is not a declared property (additionalProperties: false)", join(path, name)))
 		}
 		return strings.Join(extra, "; ")
 	case "type":
 		want, _, _ := strings.Cut(strings.TrimPrefix(err.Message, "expected "), ",")
 		return fmt.Sprintf("%q must be %s", orArguments(path), article(want))
+	case "oneOf", "anyOf":
+		want := map[string]string{"oneOf": "exactly one", "anyOf": "at least one"}[keyword]
+		if len(err.Causes) == 0 {
+			return fmt.Sprintf("%q must match %s of the forms that its schema allows, and matches several", orArguments(path), want)
+		}
+		var forms []string
+		for _, c := range err.Causes {
+			forms = append(forms, strings.Join(violations(c), " and "))
+		}
+		return fmt.Sprintf("%q must match %s of %d forms, and matches none (%s)", orArguments(path), want, len(forms), strings.Join(forms, ", or "))
 	case "enum":
 		return fmt.Sprintf("%q %s", orArguments(path), strings.Replace(err.Message, "value must be", "must be", 1))
 	}
 	return fmt.Sprintf("%q: %s", orArguments(path), err.Message)
 }
 
+// dotted reads a JSON pointer whose parts are escaped as in a URL too.
 func dotted(pointer string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, p := range parts {
+		if plain, err := url.PathUnescape(p); err == nil {
+			p = plain
+		}
+		parts[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
+	}
+	return strings.Join(parts, ".")
 }
 
 func join(path, name string) string {

@@ -1,7 +1,9 @@
 package history_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -54,6 +56,24 @@ func last(t *testing.T, s *compactiontest.Session) int64 {
 		t.Fatal(err)
 	}
 	return o.Nodes[len(o.Nodes)-1].Seq
+}
+
+func TestN9_AResetThatWasUndoneBeganNoWindow(t *testing.T) {
+	t.Parallel()
+	s, _, _, _ := told(t)
+	var ended int64
+	for e := range s.Events(t.Context(), session.Query{Kinds: []session.Kind{session.KindCompactionEnded}}) {
+		ended = e.Seq
+	}
+	s.Append(session.New(session.KindCompactionUndone, session.CompactionUndone{Ordinal: 7, Seq: ended})) // another compaction's
+	if got, err := history.Windows(t.Context(), s, 0, 0); err != nil || !strings.HasPrefix(got, "ok history_windows windows=2\n") {
+		t.Fatalf("%v: %s", err, got)
+	}
+	s.Append(session.New(session.KindCompactionUndone, session.CompactionUndone{Ordinal: 1, Seq: ended}))
+	got, err := history.Windows(t.Context(), s, 0, 0)
+	if err != nil || !strings.HasPrefix(got, "ok history_windows windows=1\nwindow=1 ") || !strings.HasSuffix(got, " ended=no\n") {
+		t.Errorf("%v: %s", err, got)
+	}
 }
 
 func TestN9_WindowsAreTheStretchesBetweenResets(t *testing.T) {
@@ -177,5 +197,52 @@ func TestN9_ReadPagesMissNothing(t *testing.T) {
 	want := fmt.Sprintf("--- seq=%d user owner\n%s--- seq=%d user owner\nthe end\n", from, text, to)
 	if b.String() != want {
 		t.Errorf("%d bytes, want %d", b.Len(), len(want))
+	}
+}
+
+// lookedAt counts what is read of a log.
+type lookedAt struct {
+	history.Log
+	events int
+}
+
+func (l *lookedAt) Events(ctx context.Context, q session.Query) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		for e, err := range l.Log.Events(ctx, q) {
+			l.events++
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// A text that was said once, long ago: each page looks at a bounded stretch, says so and
+// how to go on, and in the end it is found.
+func TestN9_C015_AListLooksAtABoundedStretch(t *testing.T) {
+	t.Parallel()
+	s := compactiontest.New(t, notesoup.Name, "You work.")
+	at := s.User(session.SourceOwner, "the needle")
+	for i := range 3 * history.MaxLooked {
+		s.User(session.SourceOwner, fmt.Sprintf("item %02d", i))
+	}
+	before := int64(0)
+	for page := 1; ; page++ {
+		log := &lookedAt{Log: s}
+		got, err := history.List(t.Context(), log, history.ListAsk{Query: "needle", Before: before})
+		if err != nil || log.events > history.MaxLooked+1 {
+			t.Fatalf("page %d looks at %d entries, %v", page, log.events, err)
+		}
+		next := nextOf.FindStringSubmatch(got)
+		if next == nil {
+			if page != 4 || !strings.Contains(got, fmt.Sprintf("items=1\nseq=%d user", at)) {
+				t.Errorf("page %d: %q", page, got)
+			}
+			return
+		}
+		if !strings.Contains(got, fmt.Sprintf("items=0 looked=%d next=%s\nOnly entries down to seq %[2]s were looked at", history.MaxLooked, next[1])) {
+			t.Fatalf("page %d: %q", page, got)
+		}
+		before, _ = strconv.ParseInt(next[1], 10, 64)
 	}
 }

@@ -8,6 +8,13 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
+// Bounds of what a page looks at, in log entries and bytes of them: a text that was
+// said long ago costs several pages, not one that takes as long as the log is long.
+const (
+	MaxLooked      = 2000
+	maxLookedBytes = 4 << 20
+)
+
 // ListAsk selects items. The zero value selects all, the newest first.
 type ListAsk struct {
 	Window int    // ordinal, 0 = all
@@ -21,7 +28,8 @@ type ListAsk struct {
 }
 
 // List lists what was said, one line an item, the newest first. The next= of a
-// page is the before of the page behind it.
+// page is the before of the page behind it. A page that ends because it has looked
+// at enough says so.
 func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 	if err := ask.within(ctx, log); err != nil {
 		return "", err
@@ -40,10 +48,17 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 	results := map[string]*session.ToolResult{}
 	var b strings.Builder
 	shown, next := 0, ""
+	looked, size := 0, 0
 	for e, err := range log.Events(ctx, q) {
 		if err != nil {
 			return "", err
 		}
+		if e.Kind != session.KindToolResult && (looked >= MaxLooked || size >= maxLookedBytes) {
+			next = fmt.Sprintf(" looked=%d next=%d", looked, e.Seq+1)
+			fmt.Fprintf(&b, "Only entries down to seq %d were looked at; go on with cursor=%d for older ones.\n", e.Seq+1, e.Seq+1)
+			break
+		}
+		looked, size = looked+1, size+len(e.Data)
 		if e.Kind == session.KindToolResult {
 			if r, err := session.Decode[session.ToolResult](e); err == nil && r.Message != nil {
 				results[r.Message.CallID] = &r

@@ -19,12 +19,13 @@ type span struct {
 	from, to    time.Time
 	tokens      int // when it ended
 	ended       string
+	reset       int // ordinal of the compaction that it began with, 0 = the session's own beginning
 }
 
 // windows finds the stretches between resets, oldest first. Other compactions
-// begin no window.
+// begin no window, and a reset that was undone has begun none.
 func windows(ctx context.Context, log Log) ([]span, error) {
-	q := session.Query{Kinds: []session.Kind{session.KindSessionCreated, session.KindCompactionStarted, session.KindRecord}}
+	q := session.Query{Kinds: []session.Kind{session.KindSessionCreated, session.KindCompactionStarted, session.KindCompactionUndone, session.KindRecord}}
 	all := []span{{ordinal: 1, first: 1}}
 	for e, err := range log.Events(ctx, q) {
 		if err != nil {
@@ -40,7 +41,13 @@ func windows(ctx context.Context, log Log) ([]span, error) {
 				continue
 			}
 			now.last, now.to, now.tokens, now.ended = e.Seq-1, e.Time, c.TokensBefore, string(c.Trigger)
-			all = append(all, span{ordinal: now.ordinal + 1, first: e.Seq, from: e.Time})
+			all = append(all, span{ordinal: now.ordinal + 1, first: e.Seq, from: e.Time, reset: c.Ordinal})
+		case session.KindCompactionUndone:
+			if c, err := session.Decode[session.CompactionUndone](e); err == nil && len(all) > 1 && c.Ordinal == now.reset {
+				all = all[:len(all)-1]
+				now = &all[len(all)-1]
+				now.last, now.to, now.tokens, now.ended = 0, time.Time{}, 0, ""
+			}
 		case session.KindRecord:
 			if r, err := session.Decode[session.Record](e); err == nil && r.Kind == "window" {
 				var w struct {

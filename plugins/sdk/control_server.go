@@ -22,8 +22,13 @@ type controlServer struct {
 func (c *controlServer) Attach(_ *pluginv1.AttachRequest, stream grpc.ServerStreamingServer[pluginv1.Notice]) error {
 	line := make(chan *pluginv1.Notice, 4)
 	c.h.mu.Lock()
-	c.h.notices = append(c.h.notices, line)
+	c.h.notices[line] = true
 	c.h.mu.Unlock()
+	defer func() {
+		c.h.mu.Lock()
+		delete(c.h.notices, line)
+		c.h.mu.Unlock()
+	}()
 	hello := &pluginv1.Notice{Notice: &pluginv1.Notice_Hello{Hello: &pluginv1.Hello{HostVersion: c.h.config.Version}}}
 	if err := stream.Send(hello); err != nil {
 		return err

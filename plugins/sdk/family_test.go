@@ -31,6 +31,9 @@ func (r *relative) Spawn(_ context.Context, s session.Spawn) (session.Child, err
 	if s.Label == "full" {
 		return session.Child{}, &sdk.Error{Code: "CAPACITY", Message: "8 of 8 are at work"}
 	}
+	if s.Fork {
+		r.heard = append(r.heard, "fork for "+s.Task)
+	}
 	return session.Child{ID: "c", Label: s.Label + string(s.Data), Depth: 1, State: session.StateRunning}, nil
 }
 func (r *relative) Children(context.Context) ([]session.Child, error) {
@@ -44,7 +47,7 @@ func (r *relative) Interrupt(_ context.Context, child string) error {
 	return errors.New("no child " + child)
 }
 
-func TestS1_S5_T18_PersonAndRelativesAreReachedOverTheWire(t *testing.T) {
+func TestS1_S2_S5_T18_PersonAndRelativesAreReachedOverTheWire(t *testing.T) {
 	t.Parallel()
 	r := &relative{}
 	err := borrow(t, r, func(ctx context.Context, a session.Access) error {
@@ -58,6 +61,9 @@ func TestS1_S5_T18_PersonAndRelativesAreReachedOverTheWire(t *testing.T) {
 		child, err := a.Spawn(ctx, session.Spawn{Task: "look", Label: "scout", Data: json.RawMessage(`{"n":1}`)})
 		if err != nil || child != (session.Child{ID: "c", Label: `scout{"n":1}`, Depth: 1, State: session.StateRunning}) {
 			return fmt.Errorf("spawn: %+v %v", child, err)
+		}
+		if _, err := a.Spawn(ctx, session.Spawn{Task: "think", Fork: true}); err != nil {
+			return fmt.Errorf("fork: %w", err)
 		}
 		var own *sdk.Error
 		if _, err := a.Spawn(ctx, session.Spawn{Task: "look", Label: "full"}); !errors.As(err, &own) || own.Code != "CAPACITY" {
@@ -75,7 +81,7 @@ func TestS1_S5_T18_PersonAndRelativesAreReachedOverTheWire(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	if want := []string{"ask which?[{a }] 2s", "tell c more", "follow up next k"}; !reflect.DeepEqual(r.heard, want) {
+	if want := []string{"ask which?[{a }] 2s", "fork for think", "tell c more", "follow up next k"}; !reflect.DeepEqual(r.heard, want) {
 		t.Errorf("the host heard %q", r.heard)
 	}
 }

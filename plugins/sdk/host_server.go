@@ -38,7 +38,7 @@ type HostServer struct {
 
 	mu          sync.Mutex
 	invocations map[string]*invocation
-	notices     []chan *pluginv1.Notice
+	notices     map[chan *pluginv1.Notice]bool // of the life lines that are open
 	attached    chan struct{}
 	once        sync.Once
 }
@@ -54,7 +54,7 @@ type invocation struct {
 
 // NewHostServer makes a server; Serve lets it begin.
 func NewHostServer(c HostConfig) *HostServer {
-	h := &HostServer{config: c, invocations: map[string]*invocation{}, attached: make(chan struct{})}
+	h := &HostServer{config: c, invocations: map[string]*invocation{}, notices: map[chan *pluginv1.Notice]bool{}, attached: make(chan struct{})}
 	h.grpc = grpc.NewServer(
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.UnaryInterceptor(h.unary),
@@ -85,7 +85,7 @@ func (h *HostServer) ShuttingDown(deadline time.Duration) {
 		ShuttingDown: &pluginv1.ShuttingDown{DeadlineMs: int32(deadline.Milliseconds())}}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, line := range h.notices {
+	for line := range h.notices {
 		select {
 		case line <- notice:
 		default: // a reader that slow learns it from Drain

@@ -28,7 +28,7 @@ func (p *Provider) Contexts(_ context.Context, id string) ([]prompt.Context, err
 	}
 	if m.depth >= p.config.MaxDepth {
 		contexts = append(contexts, prompt.Context{ID: "subagents:depth", Order: orderDepth + 1, Tool: "subagent",
-			Text: fmt.Sprintf("Subagent depth: %d of at most %d. The tool subagent starts none here: do the work yourself.", m.depth, p.config.MaxDepth)})
+			Text: fmt.Sprintf("Subagent depth: %d of at most %d. The tools subagent and subagent_fork start none here: do the work yourself.", m.depth, p.config.MaxDepth)})
 	}
 	return contexts, nil
 }

@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed subagent.json
 	subagentSchema []byte
+	//go:embed subagent_fork.json
+	forkSchema []byte
 	//go:embed send_message.json
 	sendSchema []byte
 	//go:embed interrupt_agent.json
@@ -57,6 +59,14 @@ func (p *Provider) Tools(_ context.Context, session string) ([]tool.Spec, error)
 		Guidance:      "Do not ask again and again how a subagent is doing, and do not wait for it with sleep. Go on with other work; where there is none, end your turn, and its result wakes you.",
 		GuidanceOrder: 1300,
 	}, {
+		Name: "subagent_fork",
+		Description: "Hand a piece of work to a subagent that begins with a copy of this conversation, up to the end of your last turn; of the turn under way it sees the task alone. " +
+			"Good where the work needs what was said and found so far, and telling it again would be long or leave something out: a side question, a second opinion, one of several ways to go on. " +
+			"All of the copy is input that it pays for: where a task stands on its own, use subagent. What else holds for subagent holds here too.",
+		Schema:   forkSchema,
+		Parallel: true,
+		Timeout:  time.Minute,
+	}, {
 		Name: "send_message",
 		Description: "Send a message to one of your subagents, or to the agent above you. It is read at the next step. " +
 			"A subagent that has ended goes on with your message, with all that it knew.",
@@ -83,6 +93,8 @@ func (p *Provider) Call(ctx context.Context, call tool.Call, _ func(string)) (to
 	switch call.Name {
 	case "subagent":
 		return toolcall.Run(ctx, call, p.spawn), nil
+	case "subagent_fork":
+		return toolcall.Run(ctx, call, p.fork), nil
 	case "send_message":
 		return toolcall.Run(ctx, call, p.send), nil
 	case "interrupt_agent":

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
@@ -11,6 +12,7 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
 	"github.com/tureen-host/tureen/plugins/internal/toolcall"
+	"github.com/tureen-host/tureen/plugins/sdk"
 )
 
 // Bounds of what a model hands over.
@@ -25,7 +27,17 @@ type spawnArgs struct {
 	OutputSchema json.RawMessage `json:"output_schema"`
 }
 
+// spawn starts a subagent that knows its task alone.
 func (p *Provider) spawn(ctx context.Context, call tool.Call, args spawnArgs) (string, error) {
+	return p.start(ctx, call, args, false)
+}
+
+// fork starts one that begins with what this session has come to (S2).
+func (p *Provider) fork(ctx context.Context, call tool.Call, args spawnArgs) (string, error) {
+	return p.start(ctx, call, args, true)
+}
+
+func (p *Provider) start(ctx context.Context, call tool.Call, args spawnArgs, fork bool) (string, error) {
 	m, t, err := p.tree(call.Session)
 	if err != nil {
 		return "", err
@@ -53,12 +65,21 @@ func (p *Provider) spawn(ctx context.Context, call tool.Call, args spawnArgs) (s
 	if err := t.book(ctx, p.host.Session(t.root)); err != nil {
 		return "", err
 	}
-	child, err := p.host.Session(call.Session).Spawn(ctx, session.Spawn{Task: args.Task, Label: args.Label, Data: data})
+	child, err := p.host.Session(call.Session).Spawn(ctx, session.Spawn{Task: args.Task, Label: args.Label, Data: data, Fork: fork})
 	if err != nil {
 		t.started-- // the record follows with the next one
-		return "", toolcall.Errorf("SPAWN_FAILED", "no subagent was started: %v", err)
+		return "", toolcall.Errorf(codeOf(err), "no subagent was started: %v", err)
 	}
 	return fmt.Sprintf("Started subagent %s. You will be told when it has ended. Do not look after it: go on with other work, or end your turn.", child.ID), nil
+}
+
+// codeOf is the host's code of a refusal, where it gave one.
+func codeOf(err error) string {
+	var own *sdk.Error
+	if errors.As(err, &own) && own.Code != sdk.CodeFailed {
+		return own.Code
+	}
+	return "SPAWN_FAILED"
 }
 
 // room tells whether a tree may have one more; the caller holds spawning.

@@ -15,6 +15,7 @@ import (
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
+	"github.com/tureen-host/tureen/plugins/sdk"
 	"github.com/tureen-host/tureen/plugins/sdk/plugintest"
 	"github.com/tureen-host/tureen/plugins/subagents"
 )
@@ -39,6 +40,7 @@ type lent struct {
 	events   []session.Event
 	children []session.Child
 	told     []string
+	spawned  []session.Spawn
 	refuse   error // of the next Spawn
 }
 
@@ -74,6 +76,7 @@ func (l *lent) Spawn(ctx context.Context, s session.Spawn) (session.Child, error
 		l.refuse = nil
 		return session.Child{}, err
 	}
+	l.spawned = append(l.spawned, s)
 	l.house.ids++
 	c := session.Child{ID: fmt.Sprintf("s%d", l.house.ids), Label: s.Label, Depth: l.depth + 1, State: session.StateRunning}
 	l.children = append(l.children, c)
@@ -227,6 +230,32 @@ func TestS1_ManyAtTheSameTimeKeepToTheLimit(t *testing.T) {
 	}
 }
 
+// TestS2_AForkCountsAsAnyOther: depth, those at work and the total bind both tools
+// together; the host is told that it is a fork; what it refuses is told with its code.
+func TestS2_AForkCountsAsAnyOther(t *testing.T) {
+	t.Parallel()
+	h := open(t, `{"max_active": 2, "max_total": 3}`)
+	h.says("Started subagent s1.", "s0", "subagent_fork", job)
+	h.says("Started subagent s2.", "s0", "subagent", job)
+	h.says("Error: 2 subagents are at work, and 2 is the most at once.", "s0", "subagent_fork", job)
+	h.says("Error: no subagent was started: this session is at level 1 below the person's own, and 1 is the most.", "s1", "subagent_fork", job)
+	if s := h.access["s0"].spawned; len(s) != 2 || !s[0].Fork || s[1].Fork || s[0].Task != "do it" || s[0].Label != "a job" {
+		t.Errorf("spawned %+v", s)
+	}
+	h.settle("s0", "s1")
+	h.access["s0"].refuse = &sdk.Error{Code: "FORK_NOTHING", Message: "there is nothing"}
+	if r := h.call("s0", "subagent_fork", job); r.Text != "Error: no subagent was started: there is nothing" || r.Code != "FORK_NOTHING" {
+		t.Errorf("a refusal: %+v", r)
+	}
+	h.says("Error: no subagent was started: output_schema", "s0", "subagent_fork", args{"task": "t", "label": "l", "output_schema": args{"type": "array"}})
+	h.says("Started subagent s3.", "s0", "subagent_fork", graded)
+	if s := h.access["s0"].spawned; len(s) != 3 || !strings.Contains(string(s[2].Data), "grade") {
+		t.Errorf("spawned %+v", s)
+	}
+	h.settle("s0", "s3")
+	h.says("Error: no subagent was started: there were 3 already", "s0", "subagent_fork", job)
+}
+
 func TestS4_SchemasThatCannotWorkAreRefused(t *testing.T) {
 	t.Parallel()
 	h := open(t, `{}`)
@@ -263,13 +292,13 @@ func TestS4_AResultIsHandedInOnceATurn(t *testing.T) {
 	h := open(t, `{"max_depth": 2}`)
 	h.says("Started subagent s1.", "s0", "subagent", graded)
 	specs, err := h.plugin.Tools().Tools(t.Context(), "s1")
-	if err != nil || len(specs) != 5 || specs[4].Name != "structured_output" || !strings.Contains(string(specs[4].Schema), "grade") {
+	if err != nil || len(specs) != 6 || specs[5].Name != "structured_output" || !strings.Contains(string(specs[5].Schema), "grade") {
 		t.Fatalf("tools of s1: %+v, %v", specs, err)
 	}
 	if _, err := tool.NewRegistry(t.Context(), "s1", []tool.Provider{h.plugin.Tools()}); err != nil {
 		t.Error(err)
 	}
-	if specs, _ := h.plugin.Tools().Tools(t.Context(), "s0"); len(specs) != 4 {
+	if specs, _ := h.plugin.Tools().Tools(t.Context(), "s0"); len(specs) != 5 {
 		t.Errorf("s0 has %d tools", len(specs))
 	}
 	h.says("Error: nobody asked for a structured result here", "s0", "structured_output", args{"grade": 1})

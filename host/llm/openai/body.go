@@ -22,13 +22,14 @@ type call struct {
 	payload  payload
 	messages []*llm.Message
 	tools    []llm.Tool
+	main     bool // of the session's main line
 }
 
 // freeze checks a request and encodes it.
 func (c *Client) freeze(req llm.Request) (*call, error) {
 	out := &call{
 		model: req.Model, cap: req.MaxOutputTokens, fields: fields{},
-		messages: slices.Clone(req.Messages), tools: req.Tools,
+		messages: slices.Clone(req.Messages), tools: req.Tools, main: req.Purpose == llm.PurposeMain || req.Purpose == "",
 	}
 	if out.cap == 0 {
 		out.cap = c.cfg.MaxOutputTokens
@@ -48,7 +49,7 @@ func (c *Client) freeze(req llm.Request) (*call, error) {
 		}
 	}
 	var err error
-	if out.payload, err = c.encoder.encode(out.messages, req.Tools, req.Purpose == llm.PurposeMain || req.Purpose == ""); err != nil {
+	if out.payload, err = c.encoder.encode(out.messages, out.tools, out.main); err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -109,7 +109,7 @@ func (d callDelta) arguments() string {
 	if json.Unmarshal(raw, &s) == nil {
 		return clean(s)
 	}
-	return string(raw)
+	return strings.ToValidUTF8(string(raw), "\uFFFD") // nobody has decoded it
 }
 
 // clean takes NUL out of a text; the JSON decoder has made it valid UTF-8.

@@ -29,7 +29,8 @@ const (
 // not the session's main line (a compaction) use a lineage and leave it as it was.
 type encoder struct {
 	quirk *Quirk
-	bound int // of cached
+	bound int  // of cached
+	apart bool // no two users may meet: something of ours stands between them
 
 	mu       sync.Mutex
 	lineages map[weak.Pointer[llm.Message]][]*lineage // by first message
@@ -77,11 +78,11 @@ func (e *encoder) encode(messages []*llm.Message, tools []llm.Tool, keep bool) (
 	}
 	if !keep {
 		own := &lineage{ends: []int{0}}
-		own.extend(e.quirk, messages[common:], l.ends[common] > 0)
+		own.extend(e, messages[common:], l.spoke(messages, common))
 		return payload{decls, [][]byte{l.bytes[:l.ends[common]], own.bytes}}, nil
 	}
 	before := cap(l.bytes)
-	l.extend(e.quirk, messages[common:], len(l.bytes) > 0)
+	l.extend(e, messages[common:], l.spoke(messages, common))
 	l.tools, l.decls = slices.Clone(tools), decls
 	e.remember(key, messages[0], l, cap(l.bytes)-before)
 	return payload{decls, [][]byte{l.bytes}}, nil
@@ -178,19 +179,33 @@ func (l *lineage) validate(messages []*llm.Message, common int, keep bool) error
 	return llm.Validate(messages)
 }
 
-// extend encodes more messages. joined tells that something stands before them.
-func (l *lineage) extend(q *Quirk, messages []*llm.Message, joined bool) {
+// spoke is the role of the last of n messages that says something on the wire, ""
+// where none does.
+func (l *lineage) spoke(messages []*llm.Message, n int) llm.Role {
+	for i := n - 1; i >= 0; i-- {
+		if l.ends[i+1] > l.ends[i] {
+			return messages[i].Role
+		}
+	}
+	return ""
+}
+
+// extend encodes more messages behind one of role last.
+func (l *lineage) extend(e *encoder, messages []*llm.Message, last llm.Role) {
 	for _, m := range messages {
 		before := len(l.bytes)
-		if joined {
+		if last != "" {
 			l.bytes = append(l.bytes, ',')
 		}
+		if e.apart && meets(last, m.Role) {
+			l.bytes = append(e.quirk.appendMessage(l.bytes, between), ',')
+		}
 		start := len(l.bytes)
-		l.bytes = q.appendMessage(l.bytes, m)
+		l.bytes = e.quirk.appendMessage(l.bytes, m)
 		if len(l.bytes) == start {
 			l.bytes = l.bytes[:before]
 		} else {
-			joined = true
+			last = m.Role
 		}
 		if len(l.ends) > 1 {
 			l.rest = append(l.rest, m)

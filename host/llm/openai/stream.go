@@ -66,7 +66,7 @@ func (c *Client) run(ctx context.Context, call *call, yield func(llm.Chunk, erro
 }
 
 // remedies are the changes that a refused request may get, each once.
-type remedies struct{ usage, cap bool }
+type remedies struct{ usage, cap, apart bool }
 
 // remedy changes the call so that it may pass, if it knows how.
 func (c *Client) remedy(err error, call *call, tried *remedies) bool {
@@ -83,6 +83,12 @@ func (c *Client) remedy(err error, call *call, tried *remedies) bool {
 		tried.cap = true
 		call.cap = r.fit
 		return true
+	case r.namesAlternation() && !tried.apart:
+		tried.apart = true
+		c.encoder.setApart()
+		var failed error
+		call.payload, failed = c.encoder.encode(call.messages, call.tools, call.main)
+		return failed == nil
 	}
 	return false
 }

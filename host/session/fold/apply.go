@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/tureen-host/tureen/host/llm"
@@ -10,8 +12,9 @@ import (
 // kindReset is the compaction kind that opens a new window.
 const kindReset = "reset"
 
-// folds holds, for each kind that changes more than the surface, how.
-var folds = map[session.Kind]func(*State, session.Event) error{
+// folds holds, for each kind that changes more than the surface, how: what it
+// returns changes the state, after the surface, and cannot fail.
+var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 	session.KindSessionCreated: with(func(s *State, _ session.Event, p session.Created) { s.Created, s.Directory = p, p.Workspace }),
 	session.KindInboxQueued: with(func(s *State, e session.Event, p session.InboxItem) {
 		s.Inbox = append(s.Inbox, Item{e.Seq, p})
@@ -19,30 +22,26 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 	session.KindInboxClaimed: with(func(s *State, _ session.Event, p session.InboxClaimed) {
 		s.Inbox = slices.DeleteFunc(s.Inbox, func(it Item) bool { return slices.Contains(p.Items, it.Seq) })
 	}),
-	session.KindTurnStarted: func(s *State, e session.Event) error {
+	session.KindSessionOpened:   with(applyOpened),
+	session.KindSessionArchived: with(func(s *State, _ session.Event, p session.Archived) { s.Archived = p.Archived }),
+	session.KindTurnStarted: bare(func(s *State, e session.Event) {
 		s.Turn = Turn{Ordinal: e.Turn, Open: true, Last: s.Turn.Last}
-		return nil
-	},
+	}),
 	session.KindTurnEnded: with(func(s *State, _ session.Event, p session.TurnEnded) {
 		s.Turn.Open, s.Turn.StepOpen, s.Turn.Calls = false, false, nil
 		s.Turn.Last, s.Turn.Error = p.Reason, p.Error
 	}),
-	session.KindStepStarted: func(s *State, e session.Event) error {
+	session.KindStepStarted: bare(func(s *State, e session.Event) {
 		s.Turn.Step, s.Turn.StepOpen, s.Turn.Calls = e.Step, true, nil
 		s.Totals.Steps++
-		return nil
-	},
-	session.KindStepEnded: func(s *State, _ session.Event) error {
-		s.Turn.StepOpen = false
-		return nil
-	},
-	session.KindMessageSystem: func(*State, session.Event) error { return nil },
-	session.KindMessageUser: with(func(s *State, _ session.Event, p session.Message) {
+	}),
+	session.KindStepEnded: bare(func(s *State, _ session.Event) { s.Turn.StepOpen = false }),
+	session.KindMessageUser: spoken(func(p session.Message) *llm.Message { return p.Message }, func(s *State, _ session.Event, p session.Message) {
 		if p.Source == session.SourceContext && p.From == "" {
 			s.Context = p.Message.Text()
 		}
 	}),
-	session.KindMessageAssistant: with(applyAssistant),
+	session.KindMessageAssistant: spoken(func(p session.Assistant) *llm.Message { return p.Message }, applyAssistant),
 	session.KindAttempt: with(func(s *State, _ session.Event, p session.Attempt) {
 		s.count(p.Attempt)
 		s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
@@ -54,10 +53,16 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 			}
 		}
 	}),
-	session.KindToolResult: with(func(s *State, _ session.Event, p session.ToolResult) {
+	session.KindToolResult: spoken(func(p session.ToolResult) *llm.Message { return p.Message }, func(s *State, e session.Event, p session.ToolResult) {
+		if !appends(e) { // a result that was cut answers nothing anew
+			return
+		}
 		s.Turn.Calls = slices.DeleteFunc(s.Turn.Calls, func(c Call) bool { return c.ID == p.Message.CallID })
 	}),
 	session.KindRequestHeader: with(func(s *State, e session.Event, p session.Header) {
+		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
+			s.Compaction.Rest = false
+		}
 		s.Header, s.HeaderSeq = &p, e.Seq
 		s.Anchor = Anchor{}
 	}),
@@ -74,23 +79,12 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		}
 		s.Compaction.Armed = nil
 	}),
-	session.KindCompactionEnded: with(func(s *State, e session.Event, p session.CompactionEnded) {
-		c := &s.Compaction
-		c.Count++
-		if p.Kind == kindReset {
-			c.Window++
-		}
-		c.Armed, c.Marks, c.LastSeq = nil, nil, e.Seq
-		c.Failures++
-		if p.Relieved {
-			c.Failures = 0
-		}
-		if p.Trigger == session.TriggerManual {
-			c.Asked = nil
-		}
-		s.Anchor = Anchor{}
-		s.keepContext()
-	}),
+	session.KindCompactionStarted: with(applyStarted),
+	session.KindCompactionEnded:   with(applyEnded),
+	session.KindCompactionUndone:  checked(undoes, applyUndone),
+	session.KindCompactionRest:    with(func(s *State, _ session.Event, p session.CompactionRest) { s.Compaction.Rest = p.Rest }),
+	session.KindUndoAsked:         with(func(s *State, _ session.Event, p session.UndoAsked) { s.Compaction.UndoAsked = &p }),
+	session.KindUndoRefused:       bare(func(s *State, _ session.Event) { s.Compaction.UndoAsked = nil }),
 	session.KindCompactionFailed: with(func(s *State, _ session.Event, p session.CompactionFailed) {
 		s.Compaction.Failures++
 		if p.Trigger == session.TriggerManual {
@@ -128,32 +122,83 @@ var folds = map[session.Kind]func(*State, session.Event) error{
 		})
 	}),
 	session.KindReport: with(func(s *State, _ session.Event, p session.Report) { s.Report = p.Data }),
-	session.KindRecord: with(func(s *State, e session.Event, p session.Record) {
-		s.Records[p.Plugin+"/"+p.Kind+"/"+p.Key] = e.Seq
-	}),
+	session.KindRecord: with(applyRecord),
 }
 
 // with decodes the payload before it folds it.
-func with[T any](apply func(*State, session.Event, T)) func(*State, session.Event) error {
-	return func(s *State, e session.Event) error {
-		p, err := session.Decode[T](e)
-		if err != nil {
-			return err
+func with[T any](apply func(*State, session.Event, T)) func(*State, session.Event) (func(), error) {
+	return checked(func(*State, session.Event, T) error { return nil }, apply)
+}
+
+// bare folds without the payload.
+func bare(apply func(*State, session.Event)) func(*State, session.Event) (func(), error) {
+	return func(s *State, e session.Event) (func(), error) { return func() { apply(s, e) }, nil }
+}
+
+// spoken is with, for a payload that is nothing without its message.
+func spoken[T any](message func(T) *llm.Message, apply func(*State, session.Event, T)) func(*State, session.Event) (func(), error) {
+	return checked(func(_ *State, e session.Event, p T) error {
+		if message(p) == nil {
+			return fmt.Errorf("event %d: the %s payload has no message", e.Seq, e.Kind)
 		}
-		apply(s, e, p)
 		return nil
+	}, apply)
+}
+
+// checked is with, for what may not stand in every state.
+func checked[T any](check func(*State, session.Event, T) error, apply func(*State, session.Event, T)) func(*State, session.Event) (func(), error) {
+	return func(s *State, e session.Event) (func(), error) {
+		p, err := session.Decode[T](e)
+		if err == nil {
+			err = check(s, e, p)
+		}
+		return func() { apply(s, e, p) }, err
 	}
+}
+
+// applyOpened ends the rest after an undo where another profile or strategy is in use.
+func applyOpened(s *State, _ session.Event, p session.Opened) {
+	for _, use := range []struct {
+		known *string
+		now   string
+	}{{&s.Profile, p.Profile}, {&s.Strategy, p.Strategy}} {
+		if use.now == "" {
+			continue
+		}
+		if *use.known != "" && *use.known != use.now {
+			s.Compaction.Rest = false
+		}
+		*use.known = use.now
+	}
+}
+
+// applyRecord takes the newest of a key; one with null data stands for none.
+func applyRecord(s *State, e session.Event, p session.Record) {
+	key := p.Plugin + "/" + p.Kind + "/" + p.Key
+	if b := s.Compaction.Before; b != nil && b.Ended == 0 {
+		b.record(key, s.Records[key], e.Seq)
+	}
+	if bytes.Equal(bytes.TrimSpace(p.Data), []byte("null")) || len(p.Data) == 0 {
+		delete(s.Records, key)
+		return
+	}
+	s.Records[key] = e.Seq
 }
 
 func applyAssistant(s *State, e session.Event, p session.Assistant) {
 	s.count(p.Attempt)
 	s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
-	s.Turn.Calls = nil
+	if !appends(e) {
+		return
+	}
+	s.Turn.Calls, s.Compaction.Before = nil, nil
 	for _, c := range p.Message.Calls() {
 		s.Turn.Calls = append(s.Turn.Calls, Call{ID: c.ID, Name: c.Name})
 	}
 	s.anchor(p.Usage)
 }
+
+func appends(e session.Event) bool { return e.Op != nil && e.Op.Kind == session.OpAppend }
 
 // child changes a child, which is new where its id is.
 func (s *State) child(id string, change func(*session.Child)) {

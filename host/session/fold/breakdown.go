@@ -1,5 +1,12 @@
 package fold
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/tureen-host/tureen/host/session"
+)
+
 // Breakdown says what the context is filled with, in estimated tokens (C19).
 type Breakdown struct {
 	System     int `json:"system"`     // node 0 and later system messages
@@ -11,8 +18,33 @@ type Breakdown struct {
 	Results    int `json:"results"`    // of tools
 }
 
-// Breakdown adds up the surface and the tool declarations.
-func (s *State) Breakdown() Breakdown { return Breakdown{} }
+// Breakdown adds up the surface and the tool declarations; the sum is Estimate.
+func (s *State) Breakdown() Breakdown {
+	b := Breakdown{Tools: s.ToolTokens()}
+	for i := range s.Surface.Nodes {
+		n := &s.Surface.Nodes[i]
+		switch {
+		case n.Kind == session.KindMessageSystem:
+			b.System += n.Tokens
+		case n.Kind == session.KindMessageAssistant:
+			b.Assistant += n.Tokens
+		case n.Kind == session.KindToolResult:
+			b.Results += n.Tokens
+		case n.Source == session.SourceCheckpoint:
+			b.Checkpoint += n.Tokens
+		case n.personal():
+			b.Owner += n.Tokens
+		default:
+			b.Notices += n.Tokens
+		}
+	}
+	return b
+}
+
+// personal tells whether the person said it.
+func (n *Node) personal() bool {
+	return n.Source == session.SourceOwner || n.Source == session.SourceSteer
+}
 
 // TurnOutline is one turn as far as it stands on the surface (C19).
 type TurnOutline struct {
@@ -25,5 +57,37 @@ type TurnOutline struct {
 	Tokens int      `json:"tokens"`
 }
 
-// Turns lists the turns on the surface, oldest first.
-func (s *State) Turns() []TurnOutline { return nil }
+// Turns lists the turns on the surface, oldest first. Node 0 and what compactions
+// left belong to no turn; they are one entry wherever they stand side by side.
+func (s *State) Turns() []TurnOutline {
+	var turns []TurnOutline
+	for i := range s.Surface.Nodes {
+		n := &s.Surface.Nodes[i]
+		turn := n.Turn
+		if n.Kind == session.KindMessageSystem || n.Source == session.SourceCheckpoint {
+			turn = 0
+		}
+		if len(turns) == 0 || turns[len(turns)-1].Turn != turn {
+			turns = append(turns, TurnOutline{Turn: turn, From: n.Seq})
+		}
+		turns[len(turns)-1].add(n)
+	}
+	return turns
+}
+
+func (t *TurnOutline) add(n *Node) {
+	t.To = n.Seq
+	t.Tokens += n.Tokens
+	if t.Prompt == "" && n.personal() {
+		t.Prompt, _, _ = strings.Cut(strings.TrimSpace(n.Message.Text()), "\n")
+	}
+	if n.Kind != session.KindMessageAssistant {
+		return
+	}
+	t.Steps++
+	for _, c := range n.Message.Calls() {
+		if !slices.Contains(t.Calls, c.Name) {
+			t.Calls = append(t.Calls, c.Name)
+		}
+	}
+}

@@ -59,6 +59,11 @@ func (c *Checker) State() *State { return c.state }
 
 // Event checks the next event and folds it.
 func (c *Checker) Event(e session.Event) {
+	c.rules(e)
+	c.fold(e)
+}
+
+func (c *Checker) rules(e session.Event) {
 	before := c.state.Head
 	switch {
 	case e.Seq != before+1:
@@ -76,6 +81,9 @@ func (c *Checker) Event(e session.Event) {
 		c.add(e.Seq, "compaction", "%s stands inside the compaction begun at event %d", e.Kind, c.compacting)
 		c.compacting = 0
 	}
+}
+
+func (c *Checker) fold(e session.Event) {
 	if err := c.state.Apply(e); err != nil {
 		c.add(e.Seq, "fold", "%v", err)
 	}
@@ -87,19 +95,25 @@ func (c *Checker) End() {
 	if c.compacting != 0 {
 		c.add(c.compacting, "compaction", "has no end")
 	}
-	messages := c.state.Surface.Messages(0)
-	for _, call := range c.state.Turn.Calls {
+	if err := sound(c.state); err != nil {
+		c.add(c.state.Head, "surface", "%v", err)
+	}
+}
+
+// sound tells whether the surface may be sent once the open calls are answered and
+// the next input stands behind it.
+func sound(s *State) error {
+	messages := s.Surface.Messages(0)
+	for _, call := range s.Turn.Calls {
 		messages = append(messages, llm.ToolResult(call.ID, "", true))
 	}
-	if len(messages) == 0 || !c.state.Turn.Open && messages[len(messages)-1].Role != llm.RoleUser {
+	if len(messages) == 0 || !s.Turn.Open && messages[len(messages)-1].Role != llm.RoleUser {
 		messages = append(messages, llm.Text(llm.RoleUser, "."))
 	}
 	if last := messages[len(messages)-1].Role; last == llm.RoleAssistant || last == llm.RoleSystem {
 		messages = append(messages, llm.Text(llm.RoleUser, "."))
 	}
-	if err := llm.Validate(messages); err != nil {
-		c.add(c.state.Head, "surface", "%v", err)
-	}
+	return llm.Validate(messages)
 }
 
 func (c *Checker) snapshot(stored []byte) {

@@ -12,23 +12,30 @@ const (
 	CodeAborted        = "ABORTED_BEFORE_DISPATCH"
 )
 
-// What the model reads where a call has no result of its own. The texts say
+const textAborted = "Error: tool call aborted before dispatch. It had no effect."
+
+// closing says how the events are worded that close what a log left open. The texts
+// of calls are what the model reads where a call has no result of its own; they say
 // what it may do next.
-const (
-	textOutcomeUnknown = "Error: this call was started, but the run broke off before a result was stored. Whether it took effect is unknown. " +
-		"Repeat it only if it merely reads or can safely be done twice; otherwise look at the actual state first, or ask the user."
-	textNotStarted = "Error: the run broke off before this call was started, so it had no effect. Make the call again if it is still needed."
-	textAborted    = "Error: tool call aborted before dispatch. It had no effect."
-)
+type closing struct {
+	started  string // of a call that was started
+	waiting  string // of one that the log does not show started
+	question string // why nobody waits for its answer
+	batch    string // why a compaction that the batch asked for is not made
+	failure  session.Failure
+}
+
+var brokeOff = closing{
+	started: "Error: this call was started, but the run broke off before a result was stored. Whether it took effect is unknown. " +
+		"Repeat it only if it merely reads or can safely be done twice; otherwise look at the actual state first, or ask the user.",
+	waiting:  "Error: the run broke off before this call was started, so it had no effect. Make the call again if it is still needed.",
+	question: "the run broke off while the person was asked",
+	batch:    "the batch was cut short",
+	failure:  session.Failure{Code: "INTERRUPTED", Message: "the run broke off in this turn"},
+}
 
 // Unanswered returns the result that stands in for a call without one.
-func Unanswered(c Call) session.ToolResult {
-	code, text := CodeNotStarted, textNotStarted
-	if c.Started {
-		code, text = CodeOutcomeUnknown, textOutcomeUnknown
-	}
-	return session.ToolResult{Message: llm.ToolResult(c.ID, text, true), Name: c.Name, Code: code}
-}
+func Unanswered(c Call) session.ToolResult { return brokeOff.result(c) }
 
 // Aborted returns the result of a call that a cancel kept from starting (L8).
 func Aborted(c Call) session.ToolResult {
@@ -42,27 +49,48 @@ func Repair(s *State) []session.Event {
 	var events []session.Event
 	for _, q := range s.Questions {
 		if !q.Pending {
-			events = append(events, session.New(session.KindQuestionAnswered, session.Answer{ID: q.ID, Outcome: session.OutcomeDeclined,
-				Text: "the run broke off while the person was asked"}))
+			events = append(events, brokeOff.declined(q))
 		}
 	}
-	if !s.Turn.Open {
-		return events
+	return append(events, brokeOff.turn(s)...)
+}
+
+// result stands in for that of a call.
+func (c closing) result(call Call) session.ToolResult {
+	code, text := CodeNotStarted, c.waiting
+	if call.Started {
+		code, text = CodeOutcomeUnknown, c.started
 	}
+	return session.ToolResult{Message: llm.ToolResult(call.ID, text, true), Name: call.Name, Code: code}
+}
+
+func (c closing) declined(q Question) session.Event {
+	return session.New(session.KindQuestionAnswered, session.Answer{ID: q.ID, Outcome: session.OutcomeDeclined, Text: c.question})
+}
+
+// turn closes the open turn, where there is one.
+func (c closing) turn(s *State) []session.Event {
+	if !s.Turn.Open {
+		return nil
+	}
+	events, failure := c.step(s), c.failure
+	return append(events, session.New(session.KindTurnEnded, session.TurnEnded{
+		Reason: session.ReasonCancelled, Repaired: true, Error: &failure}).At(s.Turn.Ordinal, 0))
+}
+
+// step closes the open step, where there is one, and answers what it left open.
+func (c closing) step(s *State) []session.Event {
+	var events []session.Event
 	turn, step := s.Turn.Ordinal, s.Turn.Step
 	if s.Compaction.Armed != nil && len(s.Turn.Calls) > 0 {
 		events = append(events, session.New(session.KindCompactionDropped, session.CompactionDropped{
-			CallID: s.Compaction.Armed.CallID, Why: "the batch was cut short"}).At(turn, step))
+			CallID: s.Compaction.Armed.CallID, Why: c.batch}).At(turn, step))
 	}
-	for _, c := range s.Turn.Calls {
-		events = append(events, session.New(session.KindToolResult, Unanswered(c)).At(turn, step).On(session.Op{Kind: session.OpAppend}))
+	for _, call := range s.Turn.Calls {
+		events = append(events, session.New(session.KindToolResult, c.result(call)).At(turn, step).On(session.Op{Kind: session.OpAppend}))
 	}
 	if s.Turn.StepOpen {
 		events = append(events, session.New(session.KindStepEnded, session.StepEnded{Repaired: true}).At(turn, step))
 	}
-	return append(events, session.New(session.KindTurnEnded, session.TurnEnded{
-		Reason:   session.ReasonCancelled,
-		Repaired: true,
-		Error:    &session.Failure{Code: "INTERRUPTED", Message: "the run broke off in this turn"},
-	}).At(turn, 0))
+	return events
 }

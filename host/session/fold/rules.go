@@ -11,6 +11,7 @@ import (
 var inCompaction = map[session.Kind]bool{
 	session.KindCompactionStarted: true, session.KindCompactionEnded: true, session.KindRecord: true,
 	session.KindMessageUser: true, session.KindMessageSystem: true, session.KindToolResult: true, session.KindNodesDropped: true,
+	session.KindLost: true,
 }
 
 // rules holds what must be true before an event of a kind is folded.
@@ -71,7 +72,7 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 	},
 	session.KindToolResult: func(c *Checker, e session.Event) {
 		p, err := session.Decode[session.ToolResult](e)
-		if err != nil || p.Message == nil || e.Op == nil || e.Op.Kind != session.OpAppend {
+		if err != nil || p.Message == nil || !appends(e) {
 			return
 		}
 		if openCall(c.state, p.Message.CallID) < 0 {
@@ -110,6 +111,11 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 			c.add(e.Seq, "compaction", "ends without a start")
 		}
 		c.compacting = 0
+	},
+	session.KindCompactionUndone: func(c *Checker, e session.Event) { // which one it may name is the fold's to say
+		if t := c.state.Turn; t.Open {
+			c.add(e.Seq, "undo", "takes a compaction back while turn %d is open", t.Ordinal)
+		}
 	},
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tureen-host/tureen/host/session"
 )
 
 // snapshotVersion is the format of Snapshot; another one is not used.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
 type snapshot struct {
 	Version int    `json:"version"`
@@ -62,10 +64,10 @@ func restore(ctx context.Context, log session.Reader) *State {
 		return nil
 	}
 	snap := snapshot{State: New()}
-	if json.Unmarshal(b, &snap) != nil || snap.Version != snapshotVersion || snap.State.Head != head {
+	if json.Unmarshal(b, &snap) != nil || snap.Version != snapshotVersion || snap.State == nil || snap.State.Head != head {
 		return nil
 	}
-	if snap.State.fill(ctx, log) != nil {
+	if snap.State.Totals.ModelCalls == nil || snap.State.Records == nil || snap.State.fill(ctx, log) != nil {
 		return nil
 	}
 	return snap.State
@@ -74,32 +76,27 @@ func restore(ctx context.Context, log session.Reader) *State {
 // nodeKinds are the kinds that can be nodes.
 var nodeKinds = []session.Kind{session.KindMessageSystem, session.KindMessageUser, session.KindMessageAssistant, session.KindToolResult}
 
-// fill reads the messages of the nodes back from the log, run by run.
+// fill reads the messages of the nodes back from the log, run by run: those of the
+// surface and those that an undo would give back.
 func (s *State) fill(ctx context.Context, log session.Reader) error {
-	at := map[int64]int{}
-	for i, n := range s.Surface.Nodes {
-		at[n.Seq] = i
+	lists := [][]Node{s.Surface.Nodes}
+	if s.Compaction.Before != nil {
+		lists = append(lists, s.Compaction.Before.Nodes)
 	}
-	for start := 0; start < len(s.Surface.Nodes); {
+	at := map[int64][]*Node{}
+	for _, nodes := range lists {
+		for i := range nodes {
+			at[nodes[i].Seq] = append(at[nodes[i].Seq], &nodes[i])
+		}
+	}
+	seqs := slices.Sorted(maps.Keys(at))
+	for start := 0; start < len(seqs); {
 		end := start
-		for end+1 < len(s.Surface.Nodes) && near(s.Surface.Nodes[end].Seq, s.Surface.Nodes[end+1].Seq) {
+		for end+1 < len(seqs) && seqs[end+1]-seqs[end] < near {
 			end++
 		}
-		q := session.Query{After: s.Surface.Nodes[start].Seq - 1, Before: s.Surface.Nodes[end].Seq + 1, Kinds: nodeKinds}
-		for e, err := range log.Read(ctx, q) {
-			if err != nil {
-				return err
-			}
-			i, ok := at[e.Seq]
-			if !ok {
-				continue
-			}
-			n, err := nodeOf(e)
-			if err != nil {
-				return err
-			}
-			s.Surface.Nodes[i].Message = n.Message
-			delete(at, e.Seq)
+		if err := fillRun(ctx, log, seqs[start], seqs[end], at); err != nil {
+			return err
 		}
 		start = end + 1
 	}
@@ -109,5 +106,27 @@ func (s *State) fill(ctx context.Context, log session.Reader) error {
 	return nil
 }
 
-// near joins nodes into one read where the gap is small and runs forward.
-func near(a, b int64) bool { return b > a && b-a < 256 }
+// fillRun fills the nodes of one stretch of the log and takes them out of at. A
+// message that stands in both lists is one.
+func fillRun(ctx context.Context, log session.Reader, first, last int64, at map[int64][]*Node) error {
+	for e, err := range log.Read(ctx, session.Query{After: first - 1, Before: last + 1, Kinds: nodeKinds}) {
+		if err != nil {
+			return err
+		}
+		if at[e.Seq] == nil {
+			continue
+		}
+		n, err := nodeOf(e)
+		if err != nil {
+			return err
+		}
+		for _, node := range at[e.Seq] {
+			node.Message = n.Message
+		}
+		delete(at, e.Seq)
+	}
+	return nil
+}
+
+// near is how far apart nodes may lie that are read in one go.
+const near = 256

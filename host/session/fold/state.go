@@ -3,6 +3,8 @@ package fold
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -27,6 +29,9 @@ type State struct {
 	Questions  []Question       `json:"questions,omitempty"` // without an answer
 	Children   []session.Child  `json:"children,omitempty"`  // subagents, oldest first
 	Report     json.RawMessage  `json:"report,omitempty"`    // the newest structured result
+	Archived   bool             `json:"archived,omitempty"`  // L18
+	Profile    string           `json:"profile,omitempty"`   // in use when the session was last opened, "" = unknown
+	Strategy   string           `json:"strategy,omitempty"`  // likewise
 	Unknown    int              `json:"unknown,omitempty"`   // events of kinds that this binary does not know
 	toolTokens struct {
 		header int64
@@ -76,6 +81,14 @@ type Compaction struct {
 	Failures int                      `json:"failures"`        // in a row
 	Breaker  bool                     `json:"breaker"`
 	LastSeq  int64                    `json:"last_seq"` // of the newest compaction.ended
+	// LastStarted is the seq of that compaction's compaction.started, 0 = not known.
+	LastStarted int64 `json:"last_started,omitempty"`
+	// Before is what an undo would give back, nil where there is nothing any more;
+	// see Undoable. Its Ended is 0 inside a compaction.
+	Before    *Before            `json:"before,omitempty"`
+	Undone    int64              `json:"undone,omitempty"` // compaction.ended of the newest that was undone
+	Rest      bool               `json:"rest,omitempty"`   // automatic compaction rests
+	UndoAsked *session.UndoAsked `json:"undo_asked,omitempty"`
 }
 
 // Totals add up over the whole log.
@@ -102,19 +115,37 @@ func (s *State) Apply(e session.Event) error {
 		return fmt.Errorf("event %d follows event %d", e.Seq, s.Head)
 	}
 	s.Head = e.Seq
+	var change func()
+	if prepare := folds[e.Kind]; prepare != nil {
+		var err error
+		if change, err = prepare(s, e); err != nil {
+			return err
+		}
+	}
 	if err := s.Surface.Apply(e); err != nil {
 		return err
 	}
 	if e.Op != nil && e.Op.Kind != session.OpAppend && e.Kind != session.KindMessageSystem {
 		s.Anchor = Anchor{} // the old usage does not speak of this surface (N24)
 	}
-	if apply := folds[e.Kind]; apply != nil {
-		return apply(s, e)
-	}
-	if !silent[e.Kind] {
+	switch {
+	case change != nil:
+		change()
+	case !silent[e.Kind]:
 		s.Unknown++
 	}
 	return nil
+}
+
+// clone returns a state that can be changed without changing s.
+func (s *State) clone() *State {
+	c := *s
+	c.Surface = *s.Surface.Clone()
+	c.Turn.Calls = slices.Clone(s.Turn.Calls)
+	c.Inbox, c.Questions, c.Children = slices.Clone(s.Inbox), slices.Clone(s.Questions), slices.Clone(s.Children)
+	c.Compaction.Marks = slices.Clone(s.Compaction.Marks)
+	c.Records, c.Totals.ModelCalls = maps.Clone(s.Records), maps.Clone(s.Totals.ModelCalls)
+	return &c
 }
 
 // Pending tells whether the inbox holds an item of that queue.
@@ -161,6 +192,6 @@ func (s *State) Shown(mark string) bool {
 
 var silent = map[session.Kind]bool{
 	session.KindCommandRun: true, session.KindToolSpilled: true,
-	session.KindSessionOpened: true, session.KindCompactionStarted: true, session.KindNodesDropped: true,
+	session.KindNodesDropped: true, session.KindMessageSystem: true, session.KindLost: true,
 	session.KindPlugin: true, session.KindCancelAsked: true, session.KindWarning: true,
 }

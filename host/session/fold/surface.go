@@ -124,14 +124,26 @@ func (s *Surface) splice(from, to int, node *Node) {
 	if node == nil {
 		s.Nodes = slices.Delete(s.Nodes, from, to+1)
 	} else {
+		if old := s.Nodes[from]; from == to && old.Kind == node.Kind { // the same, in other words
+			node.Turn = old.Turn
+		}
 		s.Nodes = slices.Replace(s.Nodes, from, to+1, *node)
 		s.Tokens += node.Tokens
 	}
 	s.Generation++
 }
 
+// restore puts a surface from before in the place of this one.
+func (s *Surface) restore(nodes []Node) {
+	s.Nodes, s.Tokens = nodes, 0
+	for i := range nodes {
+		s.Tokens += nodes[i].Tokens
+	}
+	s.Generation++
+}
+
 func nodeOf(e session.Event) (Node, error) {
-	n := Node{Node: session.Node{Seq: e.Seq, Kind: e.Kind}}
+	n := Node{Node: session.Node{Seq: e.Seq, Kind: e.Kind, Turn: e.Turn}}
 	switch e.Kind {
 	case session.KindMessageSystem, session.KindMessageUser:
 		p, err := session.Decode[session.Message](e)

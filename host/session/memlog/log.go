@@ -45,16 +45,21 @@ func (r *record) append(b session.Batch, now time.Time) (int64, error) {
 		return 0, fmt.Errorf("session %s: append: %w", r.row.ID, err)
 	}
 	r.mail = mail
-	r.events = append(r.events, events...)
 	for _, e := range events {
-		store.Fold(&r.row, e)
-		r.row.Bytes += int64(len(e.Data))
+		r.add(e)
 	}
 	head += int64(len(events))
 	if b.Snapshot != nil {
 		r.snapshot, r.snapHead = bytes.Clone(b.Snapshot), head
 	}
 	return head, nil
+}
+
+// add puts an event behind the others.
+func (r *record) add(e session.Event) {
+	r.events = append(r.events, e)
+	store.Fold(&r.row, e)
+	r.row.Bytes += int64(len(e.Data))
 }
 
 // view returns the log as it stands.

@@ -31,11 +31,8 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	if err := store.CheckID(created.ID); err != nil {
+	if err := s.free(created.ID); err != nil {
 		return nil, err
-	}
-	if s.sessions[created.ID] != nil {
-		return nil, store.Exists(created.ID)
 	}
 	now := time.Now()
 	r := &record{row: session.Summary{ID: created.ID}, owned: true}

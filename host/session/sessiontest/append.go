@@ -116,14 +116,32 @@ var appending = []promise{
 		}
 	}},
 
-	{"Big", "a payload of 9 MiB is an event like another, also among small ones", func(k *kit) {
+	{"Big", "a payload of 30 MiB is an event like another, also among small ones", func(k *kit) {
 		log := k.create("a")
-		big := json.RawMessage(`"` + strings.Repeat("0123456789abcdé", 9<<20/16) + `"`)
+		big := json.RawMessage(`"` + strings.Repeat("0123456789abcdé", 30<<20/16) + `"`)
 		k.append(log, note("x", "1"), session.Event{V: 1, Kind: "x", Data: big}, note("x", "2"))
 		for _, reverse := range []bool{false, true} {
 			events := k.read(log, session.Query{After: 1, Reverse: reverse})
 			if len(events) != 3 || !bytes.Equal(events[1].Data, big) {
 				k.Errorf("reverse %t: %d events come back", reverse, len(events))
+			}
+		}
+	}},
+
+	{"ThousandCalls", "a step of a thousand calls, three thousand events, is one append", func(k *kit) {
+		log := k.create("a")
+		var events []session.Event
+		for i := range 1000 {
+			events = append(events, note(session.KindToolStarted, fmt.Sprint(i)), note(session.KindToolSpilled, fmt.Sprint(i)), note(session.KindToolResult, fmt.Sprint(i)))
+		}
+		if head := k.append(log, events...); head != 3001 {
+			k.Errorf("head is %d", head)
+		}
+		for i, got := range k.read(k.view("a"), session.Query{After: 1}) {
+			want := events[i]
+			want.Seq, want.Time = got.Seq, got.Time
+			if got.Seq != int64(i+2) || !same(got, want) {
+				k.Fatalf("event %d is %s", i+2, print(got))
 			}
 		}
 	}},
@@ -230,6 +248,10 @@ func odd() []session.Event {
 		raw("kind.nobody-knows", `{"b":1,"a":2,  "a":3}`),
 		raw("x", `{"text":"nul \u0000 and \ud83e\udd63"}`),
 		raw("x", "\"raw nul \x00 and bad utf-8 \xff\xfe\""),
+		raw("x", `{"text":"lone \ud800 and \udfff, backwards \udc00\ud800"}`),
+		raw("x", `{"text":"W\u0000s\u0000l\u0000"}`),
+		raw("x", "\"\x1b]52;c;aGk=\x07\x1b[2J\x1b[6n\x1bPq\x1b\\ \u009b31m \u202e \r\""),
+		raw("x", "\"cut in a rune \xf0\x9f\x98\""),
 		raw("x", "\"🥣 e\u0301 \u2028\""),
 		raw("x", " [1.0, 1e400, 12345678901234567890]\n"),
 		raw("x", "null"),

@@ -153,7 +153,10 @@ func ended(reason session.Reason) session.Event {
 	return session.New(session.KindTurnEnded, session.TurnEnded{Reason: reason})
 }
 
-var started = session.New(session.KindTurnStarted, session.TurnStarted{})
+// started makes the beginning of a turn.
+func started(ordinal int) session.Event {
+	return session.New(session.KindTurnStarted, session.TurnStarted{}).At(ordinal, 0)
+}
 
 func seqs(events []session.Event) []int64 {
 	s := make([]int64, len(events))

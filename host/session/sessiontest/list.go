@@ -52,6 +52,77 @@ var listing = []promise{
 		}
 	}},
 
+	{"ListArchived", "a summary tells whether the session is archived, at once; last passes over those that are, unless there is no other of a person's own", func(k *kit) {
+		day := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		archive := func(log session.Log, yes bool) {
+			k.append(log, session.New(session.KindSessionArchived, session.Archived{Archived: yes}))
+		}
+		last := func(want string) {
+			k.Helper()
+			if id, err := k.store.Resolve(k.ctx, "last"); id != want {
+				k.Errorf("last is %q (%v), want %q", id, err, want)
+			}
+		}
+		a, b := k.createAt("a", day), k.createAt("b", day.Add(time.Hour))
+		if _, err := k.store.Create(k.ctx, session.Created{ID: "c", Time: day.Add(2 * time.Hour), Parent: "b", Depth: 1}); err != nil {
+			k.Fatal(err)
+		}
+		last("b")
+		archive(b, true)
+		last("a")
+		k.append(b, notes(3)...)
+		k.close(b)
+		if list := k.list(); !list[1].Archived || list[0].Archived || list[2].Archived || list[1].Events != 5 {
+			k.Errorf("list is %+v", list)
+		}
+		archive(a, true)
+		last("b")
+		b = k.open("b")
+		archive(b, false)
+		last("b")
+		if list := k.list(); list[1].Archived || !list[2].Archived {
+			k.Errorf("list is %+v", list)
+		}
+	}},
+
+	{"ListOrigin", "a summary names the log that a session was made from", func(k *kit) {
+		want := session.Origin{Session: "older", Seq: 7, How: session.HowFork}
+		log, err := k.store.Create(k.ctx, session.Created{ID: "a", Origin: &want})
+		if err != nil {
+			k.Fatal(err)
+		}
+		for range 2 {
+			if s := k.list()[0]; s.Origin == nil || *s.Origin != want {
+				k.Errorf("origin is %+v, want %+v", s.Origin, want)
+			}
+			k.append(log, notes(3)...)
+			k.close(log)
+			log = k.open("a")
+		}
+	}},
+
+	{"ListClock", "a clock that goes back changes the times and nothing else: seqs go on, and the order of the sessions is that of their creation", func(k *kit) {
+		day := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+		a := k.createAt("a", day)
+		k.createAt("b", day.Add(-time.Hour))
+		var want []time.Time
+		for i, by := range []time.Duration{time.Hour, -48 * time.Hour, time.Minute, -time.Nanosecond} {
+			e := note("x", fmt.Sprint(i))
+			e.Time = day.Add(by)
+			want = append(want, e.Time)
+			k.append(a, e)
+		}
+		for i, e := range k.read(a, session.Query{After: 1}) {
+			if e.Seq != int64(i+2) || !e.Time.Equal(want[i]) {
+				k.Errorf("event %d is of %s, want %d of %s", e.Seq, e.Time, i+2, want[i])
+			}
+		}
+		k.close(a)
+		if l := k.list(); l[0].ID != "a" || l[1].ID != "b" || !l[0].Created.Equal(day) || !l[0].Updated.Equal(want[3]) {
+			k.Errorf("list is %+v", l)
+		}
+	}},
+
 	{"Summary", "a summary holds what Create was given, the first and last times and the number of events", func(k *kit) {
 		at := time.Date(2030, 1, 2, 3, 4, 5, 6, time.UTC)
 		log := k.createAt("a", at)
@@ -81,7 +152,7 @@ var listing = []promise{
 		check("idle", 0)
 		k.append(log, note(session.KindInboxQueued, ""))
 		check("idle", 0)
-		k.append(log, started, note("x", ""))
+		k.append(log, started(1), note("x", ""))
 		check("running", 1)
 		k.append(log, notes(3)...)
 		check("running", 1)
@@ -89,9 +160,9 @@ var listing = []promise{
 		check("completed", 1)
 		k.append(log, note(session.KindRecord, ""))
 		check("completed", 1)
-		k.append(log, started, ended(session.ReasonLimit), started, ended(session.ReasonCancelled))
+		k.append(log, started(2), ended(session.ReasonLimit), started(3), ended(session.ReasonCancelled))
 		check("cancelled", 3)
-		k.append(log, started)
+		k.append(log, started(4))
 		k.close(log)
 		log = k.open("a")
 		check("running", 4)
@@ -157,7 +228,7 @@ var listing = []promise{
 		if _, err := k.store.View(k.ctx, "a"); err == nil {
 			k.Error("View works after Close")
 		}
-		k.append(log, started, ended(session.ReasonCompleted))
+		k.append(log, started(1), ended(session.ReasonCompleted))
 		k.close(log)
 	}},
 }

@@ -104,7 +104,7 @@ var mailing = []promise{
 
 	{"PostLeavesTheLog", "mail is not part of the log: head, events, summary and status are as before, and the owner's next batch fits", func(k *kit) {
 		log := k.create("a")
-		k.append(log, started, note("x", ""))
+		k.append(log, started(1), note("x", ""))
 		for _, state := range []string{"open", "closed"} {
 			before, events := k.list()[0], len(k.read(k.view("a"), session.Query{}))
 			k.post("a", "one")

@@ -129,8 +129,7 @@ func (m *model) summary(context.Context) (session.Summary, error) {
 	for _, e := range m.events {
 		switch e.Kind {
 		case session.KindTurnStarted:
-			s.Turns++
-			s.Status = "running"
+			s.Turns, s.Status = e.Turn, "running"
 		case session.KindTurnEnded:
 			s.Status = "error" // what has no reason ended badly
 			if ended, err := session.Decode[session.TurnEnded](e); err == nil && ended.Reason != "" {

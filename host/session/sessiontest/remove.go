@@ -11,7 +11,7 @@ var removing = []promise{
 	{"Remove", "a removed session is nowhere any more, its mail included, and the others are untouched", func(k *kit) {
 		for _, id := range []string{"a", "ab", "b"} {
 			log := k.create(id)
-			k.append(log, started, note("x", ""))
+			k.append(log, started(1), note("x", ""))
 			k.close(log)
 			k.post(id, "one")
 		}

@@ -17,11 +17,12 @@ type promise struct {
 	test func(k *kit)
 }
 
-// Run checks every promise, those of session.Mailbox, MailLog and Remover too, each on a store of its own that open makes. A store
-// must work while others that open made are in use. Run closes the stores; what
-// lies under them is open's to clean up.
+// Run checks every promise, those of session.Mailbox, MailLog and Remover too, and
+// those of Importer and Salvager where the store is one, each on a store of its own
+// that open makes. A store must work while others that open made are in use. Run
+// closes the stores; what lies under them is open's to clean up.
 func Run(t *testing.T, open func(t *testing.T) session.Store) {
-	for _, p := range slices.Concat(appending, reading, owning, listing, mailing, taking, removing) {
+	for _, p := range slices.Concat(appending, reading, owning, listing, mailing, taking, removing, able(newKit(t, open(t)).store)) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			t.Cleanup(func() {

@@ -31,7 +31,7 @@ type catalogue struct {
 }
 
 func newCatalogue(dir string) *catalogue {
-	return &catalogue{path: filepath.Join(dir, "catalogue-1.db")}
+	return &catalogue{path: filepath.Join(dir, "catalogue-2.db")}
 }
 
 // rows returns all rows by session id.

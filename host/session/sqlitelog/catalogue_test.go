@@ -13,7 +13,7 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-func catalogue(dir string) string { return filepath.Join(dir, "catalogue-1.db") }
+func catalogue(dir string) string { return filepath.Join(dir, "catalogue-2.db") }
 
 // spoil makes a session file unreadable without a sign that stat could see, and
 // returns what undoes it.

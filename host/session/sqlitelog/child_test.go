@@ -27,6 +27,10 @@ var children = map[string]func(dir string) error{
 	"serve":    childServe,
 	"remove":   childRemove,
 	"fill":     childFill,
+	"tight":    childTight,
+	"import":   childImport,
+	"rounds":   childRounds,
+	"flat":     childFlat,
 }
 
 func TestMain(m *testing.M) {
@@ -124,6 +128,10 @@ func childAppend(dir string) error {
 	if err != nil {
 		return err
 	}
+	return appendForEver(ctx, log)
+}
+
+func appendForEver(ctx context.Context, log session.Log) error {
 	head, err := log.Head(ctx)
 	for err == nil {
 		fmt.Println(head)

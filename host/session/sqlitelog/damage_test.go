@@ -104,7 +104,7 @@ func TestDamageInTheMiddleIsFoundByReading(t *testing.T) {
 // explained checks an error that a damaged file must lead to.
 func explained(t *testing.T, err error, path string) {
 	t.Helper()
-	if !errors.Is(err, session.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), ".recover") {
+	if !errors.Is(err, session.ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "tureen session salvage ") {
 		t.Errorf("error is %v", err)
 	}
 }

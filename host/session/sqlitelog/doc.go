@@ -2,7 +2,7 @@
 //
 //	DIR/sessions/ID.db         the log and the mail (ID.db-wal and ID.db-shm while it is open)
 //	DIR/sessions/ID.db.lock    there while a process owns the session; holds its name
-//	DIR/catalogue-1.db         a row a session, for List; rebuildable
+//	DIR/catalogue-2.db         a row a session, for List; rebuildable
 //
 // So sessions never wait for each other, and damage, a copy or a removal concerns
 // one of them. Files are 0600, directories 0700.
@@ -10,7 +10,26 @@
 // Durability. An Append is one transaction with one sync of the write-ahead log
 // (synchronous FULL): when it returns, its events survive a crash and a power
 // cut; when it fails, none of them is there. A file system without shared memory
-// makes SQLite keep a rollback journal instead, which holds the same promise.
+// makes SQLite keep a rollback journal instead, which holds the same promise; the
+// owner then takes the mark of the write-ahead log from the file.
+//
+// Sums. Each event carries a CRC-32C of all that it says, and so does the snapshot.
+// Read answers a *session.Damage in place of an event that is not what was stored; a
+// snapshot that is not counts as none. Rows from before there were sums are not
+// checked. Mail and the index by kind have none: a changed byte of the index may hide
+// an event from a Read that asks for kinds, never from one that asks for all.
+//
+// Damage. Beyond what SQLite finds, a write-ahead log that a killed owner left is
+// looked at before SQLite gets it: where a transaction in it is spoilt that is not the
+// last one, the session does not open, for SQLite would throw away what follows. The
+// last one cannot be told from an append that the crash cut short. Salvage reads the
+// bytes of both files, by the pages' own pointers where those hold and byte by byte
+// where they do not, and believes an event by its sum. It takes the page size, 4096,
+// for granted.
+//
+// Import. The file is made under another name in one transaction without a sync,
+// synced, and renamed. What a killed Import leaves is cleared away by List after an
+// hour, and overwritten by the next one of that id.
 //
 // Ownership. The owner holds an advisory lock on the lock file. Close removes the
 // file; when the owner dies, the kernel drops the lock and the next owner takes
@@ -27,11 +46,11 @@
 // beside it last. What a Remove that was killed leaves belongs to no session: List
 // clears it away after an hour, and a Create of the same id at once.
 //
-// Catalogue. A row is written when a session is created, when a turn starts or
-// ends and when the log is closed, together with the sizes and times of the
-// session's files. List trusts a row only while those are unchanged and reads the
-// session itself otherwise, so a catalogue that is missing, damaged or behind
-// costs time and never a wrong answer.
+// Catalogue. A row is written when a session is created or imported, when a turn
+// starts or ends, when it is archived and when the log is closed, together with the
+// sizes and times of the session's files. List trusts a row only while those are
+// unchanged and reads the session itself otherwise, so a catalogue that is missing,
+// damaged or behind costs time and never a wrong answer.
 //
 // Schema. Files carry their version in PRAGMA user_version, which is all that
 // opening one costs. The steps in migrations/ are run by goose when a session is

@@ -1,9 +1,11 @@
 package sqlitelog
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
+	"iter"
 
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -32,7 +34,29 @@ func Limit(l session.Log, pages int) error {
 }
 
 // Query is the statement of the first page of a query.
-func Query(q session.Query) string {
-	text, _ := newScan(q, 1).query()
-	return text
+func Query(q session.Query) (string, []any) { return newScan(q, 1).query(&reader{version: Version}) }
+
+// Dig is what Salvage finds in the bytes of the two files.
+func Dig(db, wal []byte) iter.Seq2[session.Event, error] {
+	return func(yield func(session.Event, error) bool) {
+		m, err := newImage(bytes.NewReader(db), int64(len(db)), bytes.NewReader(wal), int64(len(wal)))
+		if err == nil {
+			err = (&salvage{yield: yield}).dig(context.Background(), m, 0)
+		}
+		if err != nil {
+			panic(err) // bytes in memory do not fail
+		}
+	}
+}
+
+// WithoutSharedMemory has this process use SQLite as on a file system without it.
+func WithoutSharedMemory() {
+	const none = "&vfs=unix-none"
+	forWriting, forFlat, forReading = forWriting+none, forFlat+none, forReading+none
+}
+
+// Journal reads back how a log's file keeps its promises.
+func Journal(l session.Log) (mode string, err error) {
+	err = l.(*log).writer.conn.QueryRowContext(context.Background(), "PRAGMA journal_mode").Scan(&mode)
+	return mode, err
 }

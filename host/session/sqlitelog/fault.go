@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"modernc.org/sqlite"
@@ -16,11 +18,17 @@ import (
 // disk is syscall.ENOSPC, a failed read or write syscall.EIO, a file that cannot be
 // written fs.ErrPermission.
 func fault(path string, err error) error {
+	var damage *session.Damage
+	if errors.As(err, &damage) {
+		return damaged(path, damage)
+	}
 	switch code(err) {
 	case 0:
 		return err
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged(path, err.Error())
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT,
+		sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH:
+		// The statements are right: the file is not what they are for.
+		return damaged(path, fmt.Errorf("%w (%w)", err, session.ErrDamaged))
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w (%w), nothing was written; free some space and try again", path, syscall.ENOSPC, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
@@ -35,10 +43,11 @@ func fault(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// damaged is the error of a file that does not read. It is session.ErrDamaged.
-func damaged(path, found string) error {
-	return fmt.Errorf("%s: %s (%w); put a copy aside, then salvage what reads with: sqlite3 %s .recover",
-		path, found, session.ErrDamaged, path)
+// damaged is the error of a file that does not read. found is session.ErrDamaged.
+func damaged(path string, found error) error {
+	id := strings.TrimSuffix(filepath.Base(path), suffix)
+	return fmt.Errorf("%s is damaged: %w; the file stays as it is; get what reads into a new session with: tureen session salvage %s",
+		path, found, id)
 }
 
 // broken tells whether err lies in the database file itself, and not in its use
@@ -56,6 +65,20 @@ func broken(err error) bool {
 func unwritable(err error) bool {
 	switch code(err) {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+		return true
+	}
+	return false
+}
+
+// unshared tells whether err can come from a file system that gives processes no
+// memory in common, which a write-ahead log needs.
+func unshared(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMLOCK:
 		return true
 	}
 	return false

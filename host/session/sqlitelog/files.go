@@ -15,21 +15,30 @@ import (
 const (
 	suffix     = ".db"
 	unfinished = ".new" // behind the suffix: a file that is being made
+
+	// walMark is the format's mark of a write-ahead log, so that no open has to switch
+	// to one.
+	walMark, walMarkAt = "\x02\x02", 18
 )
 
 // access is how a database file is opened: a query string for the driver.
 type access string
 
-const (
-	busy = "_busy_timeout=5000"
+const busy = "_busy_timeout=5000"
+
+var (
 	// forWriting syncs each commit down to the medium.
-	forWriting access = "mode=rw&" + busy + "&_journal_mode=wal&_synchronous=full" +
-		"&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"
+	forWriting access = "_journal_mode=wal&" + forFlat
+	// forFlat does so without a write-ahead log, where that cannot be: with a rollback
+	// journal.
+	forFlat access = "mode=rw&" + busy + "&_synchronous=full&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"
 	// forReading may still write beside the log: it takes part in the locking
 	// and brings in what a killed writer left in the write-ahead log.
 	forReading access = "mode=rw&" + busy + "&_query_only=1"
 	// frozen reads a file that nobody can write.
 	frozen access = "mode=ro&immutable=1&" + busy
+	// forMaking fills a file that nobody knows yet; what goes wrong costs it its life.
+	forMaking access = "mode=rw&_journal_mode=off&_synchronous=off&_pragma=locking_mode(exclusive)"
 	// forCatalogue needs no durability.
 	forCatalogue access = "mode=rw&_busy_timeout=500&_journal_mode=wal&_synchronous=off"
 )
@@ -62,10 +71,25 @@ func writeFile(path string, data []byte) error {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
+	return publish(temp, path)
+}
+
+// publish gives a file that is on the medium its name, durably.
+func publish(temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// flatten takes the mark of a write-ahead log from a file that has none.
+func flatten(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte("\x01\x01"), walMarkAt)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // syncDir makes a new name in dir survive a power cut.

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/internal/store"
@@ -47,8 +50,11 @@ func (r *reader) unlessRemoved(err error) error {
 
 // view opens a session for reading, in a directory that cannot be written too.
 func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, error) {
+	if err := s.inspect(ctx, id, false); err != nil {
+		return nil, session.Summary{}, err
+	}
 	r, err := s.openReader(ctx, id, forReading)
-	if unwritable(err) && !leftover(s.path(id)) {
+	if unwritable(err) && !leftover(s.path(id), "-wal") {
 		r, err = s.openReader(ctx, id, frozen)
 	}
 	if err != nil {
@@ -62,10 +68,11 @@ func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, 
 	return r, sum, nil
 }
 
-// leftover tells whether some of the log is still in its write-ahead log.
-func leftover(path string) bool {
-	wal, err := os.Stat(path + "-wal")
-	return err == nil && wal.Size() > 0
+// leftover tells whether some of the log still lies in a file beside it, which is
+// called as the log with something behind.
+func leftover(path, behind string) bool {
+	info, err := os.Stat(path + behind)
+	return err == nil && info.Size() > 0
 }
 
 func (r *reader) ID() string { return r.id }
@@ -98,17 +105,32 @@ func (r *reader) Head(ctx context.Context) (head int64, err error) {
 	return head, nil
 }
 
+// Snapshot implements session.Reader. One that is damaged counts as none: the log
+// says all that it did.
 func (r *reader) Snapshot(ctx context.Context) (data []byte, head int64, err error) {
 	done, err := r.use()
 	if err != nil {
 		return nil, 0, err
 	}
 	defer done()
-	err = r.db.QueryRowContext(ctx, `SELECT data, head FROM snapshot`).Scan(&data, &head)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	stored := sql.NullInt64{}
+	err = r.db.QueryRowContext(ctx, `SELECT data, head, `+r.crc()+` FROM snapshot`).Scan(&data, &head, &stored)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), code(err) == sqlite3.SQLITE_CORRUPT,
+		err == nil && stored.Valid && stored.Int64 != sumSnapshot(head, data):
+		return nil, 0, nil
+	case err != nil:
 		return nil, 0, r.fault("read the snapshot", err)
 	}
 	return data, head, nil
+}
+
+// crc names the column of the sums, which an older file has not.
+func (r *reader) crc() string {
+	if r.version < sumVersion {
+		return "NULL"
+	}
+	return "crc"
 }
 
 // Close waits for queries that run, not for iterations.
@@ -136,7 +158,13 @@ type log struct {
 
 // take opens a session that this process owns.
 func (s *Store) take(ctx context.Context, id string, lock *lock) (*log, error) {
+	if err := s.inspect(ctx, id, true); err != nil {
+		return nil, err
+	}
 	r, err := s.openReader(ctx, id, forWriting)
+	if unshared(err) && !leftover(s.path(id), "-wal") && flatten(s.path(id)) == nil {
+		r, err = s.openReader(ctx, id, forFlat)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +187,15 @@ func (r *reader) newWriter(ctx context.Context) (*writer, error) {
 	if err != nil {
 		return nil, r.fault("open for writing", err)
 	}
-	w, err := newWriter(ctx, conn)
+	w, err := newWriter(ctx, conn, r.version)
 	if err != nil {
 		return nil, r.fault("open for writing", err)
 	}
 	return w, nil
 }
+
+// noted are the kinds that a session's row changes with at once.
+var noted = []session.Kind{session.KindTurnStarted, session.KindTurnEnded, session.KindSessionArchived}
 
 func (l *log) Append(ctx context.Context, b session.Batch) (int64, error) {
 	if err := ctx.Err(); err != nil {
@@ -191,7 +222,7 @@ func (l *log) Append(ctx context.Context, b session.Batch) (int64, error) {
 	turned := false
 	for _, e := range events {
 		store.Fold(&l.row, e)
-		turned = turned || e.Kind == session.KindTurnStarted || e.Kind == session.KindTurnEnded
+		turned = turned || slices.Contains(noted, e.Kind)
 	}
 	if turned {
 		l.store.note(l.row)

@@ -29,6 +29,9 @@ func (s *Store) Post(ctx context.Context, id string, m session.Mail) error {
 	if err != nil {
 		return fmt.Errorf("session %s: leave mail: %w", id, err)
 	}
+	if err := s.inspect(ctx, id, false); err != nil {
+		return err
+	}
 	r, err := s.openReader(ctx, id, forWriting)
 	if err != nil {
 		return err

@@ -49,7 +49,7 @@ func TestPostLeavesNoFiles(t *testing.T) {
 	s = open(t, dir)
 	post(t, s, "a", "one")
 	s.Close()
-	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-1.db a.db]" {
+	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db a.db]" {
 		t.Errorf("files are %s", got)
 	}
 }

@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/tureen-host/tureen/host/session"
-	"github.com/tureen-host/tureen/host/session/internal/store"
 )
 
 // A page ends after this many events, or after the event that brings it to this
@@ -65,7 +65,7 @@ func newScan(q session.Query, head int64) *scan {
 
 func (s *scan) over() bool { return s.done || s.before-s.after <= 1 }
 
-// rare is word for word the condition of the index events_rare; common are its
+// rare is word for word the condition of the index events_kind; common are its
 // kinds.
 const rare = `kind NOT IN
     ('step.started', 'step.ended', 'message.assistant', 'tool.started', 'tool.result')`
@@ -78,30 +78,47 @@ var common = map[session.Kind]bool{
 
 const columns = `seq, v, time, kind, turn, step, op, op_from, op_to, op_after, data`
 
-// query is the statement of the next page. Where only rare kinds are asked for it
-// walks their index instead of the log.
-func (s *scan) query() (string, []any) {
-	var b strings.Builder
-	args := []any{s.after, s.before}
-	from, all := "events INDEXED BY events_rare", rare
-	for _, k := range s.kinds {
-		if common[k] {
-			from, all = "events", "true"
-		}
-		args = append(args, string(k))
-	}
-	if len(s.kinds) == 0 {
-		from, all = "events", "true"
-	} else {
-		all += " AND kind IN (?" + strings.Repeat(", ?", len(s.kinds)-1) + ")"
-	}
+// maxMerge bounds the kinds that are looked up one by one.
+const maxMerge = 40
+
+// query is the statement of the next page. Rare kinds are found in their index, each
+// by itself, and merged; common ones are met soon on a walk along the log.
+func (s *scan) query(r *reader) (string, []any) {
 	order := "ASC"
 	if s.reverse {
 		order = "DESC"
 	}
-	fmt.Fprintf(&b, "SELECT %s FROM %s WHERE seq > ? AND seq < ? AND %s ORDER BY seq %s LIMIT %d",
-		columns, from, all, order, s.limit())
-	return b.String(), args
+	kinds := s.kindSet()
+	if r.version < sumVersion || len(kinds) == 0 || len(kinds) > maxMerge || slices.ContainsFunc(kinds, isCommon) {
+		text, args := s.walk(r.crc(), kinds)
+		return fmt.Sprintf("%s ORDER BY seq %s LIMIT %d", text, order, s.limit()), args
+	}
+	var parts []string
+	var args []any
+	for _, k := range kinds {
+		parts = append(parts, "SELECT "+columns+", crc FROM events INDEXED BY events_kind WHERE "+rare+" AND kind = ? AND seq > ? AND seq < ?")
+		args = append(args, string(k), s.after, s.before)
+	}
+	return fmt.Sprintf("%s ORDER BY seq %s LIMIT %d", strings.Join(parts, " UNION ALL "), order, s.limit()), args
+}
+
+func isCommon(k session.Kind) bool { return common[k] }
+
+// kindSet is the kinds asked for, each once.
+func (s *scan) kindSet() []session.Kind {
+	return slices.Compact(slices.Sorted(slices.Values(s.kinds)))
+}
+
+// walk is the statement that passes over the log itself.
+func (s *scan) walk(crc string, kinds []session.Kind) (string, []any) {
+	text, args := "SELECT "+columns+", "+crc+" FROM events WHERE seq > ? AND seq < ?", []any{s.after, s.before}
+	if len(kinds) > 0 {
+		text += " AND kind IN (?" + strings.Repeat(", ?", len(kinds)-1) + ")"
+	}
+	for _, k := range kinds {
+		args = append(args, string(k))
+	}
+	return text, args
 }
 
 // limit is how many events the next page may have.
@@ -112,19 +129,30 @@ func (s *scan) limit() int {
 	return s.size
 }
 
-// pass moves the scan behind e. It tells whether an event is missing in between.
-func (s *scan) pass(e session.Event) (gap bool) {
-	next := s.after + 1
+// gap is the damage where events are missing between those that were passed and
+// seq, nil where none is.
+func (s *scan) gap(seq int64) error {
+	from, to := s.after+1, seq-1
 	if s.reverse {
-		next, s.before = s.before-1, e.Seq
+		from, to = seq+1, s.before-1
+	}
+	if len(s.kinds) > 0 || from > to {
+		return nil
+	}
+	return &session.Damage{From: from, To: to, What: "nothing is there"}
+}
+
+// pass moves the scan behind seq.
+func (s *scan) pass(seq int64) {
+	if s.reverse {
+		s.before = seq
 	} else {
-		s.after = e.Seq
+		s.after = seq
 	}
 	if s.left > 0 {
 		s.left--
 		s.done = s.left == 0
 	}
-	return len(s.kinds) == 0 && e.Seq != next
 }
 
 // page reads the next events and moves s behind them. It may return events and an
@@ -135,7 +163,7 @@ func (r *reader) page(ctx context.Context, s *scan) ([]session.Event, error) {
 		return nil, err
 	}
 	defer done()
-	query, args := s.query()
+	query, args := s.query(r)
 	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, r.fault("read", err)
@@ -145,12 +173,13 @@ func (r *reader) page(ctx context.Context, s *scan) ([]session.Event, error) {
 	events := make([]session.Event, 0, limit)
 	for bytes < pageBytes && rows.Next() {
 		e, err := scanEvent(rows)
+		if gap := s.gap(e.Seq); gap != nil && e.Seq > 0 {
+			return events, r.fault("read", gap)
+		}
 		if err != nil {
 			return events, r.fault("read", err)
 		}
-		if s.pass(e) {
-			return events, r.fault("read", damaged(r.path, fmt.Sprintf("there is a gap beside event %d", e.Seq)))
-		}
+		s.pass(e.Seq)
 		events, bytes = append(events, e), bytes+len(e.Data)
 	}
 	s.done = s.done || bytes < pageBytes && len(events) < limit
@@ -161,13 +190,18 @@ func (r *reader) page(ctx context.Context, s *scan) ([]session.Event, error) {
 	return events, nil
 }
 
+// scanEvent reads a row of columns and its sum. With damage it returns the seq alone.
 func scanEvent(rows *sql.Rows) (e session.Event, err error) {
 	var nanos int64
 	var op sql.NullString
 	var at session.Op
-	err = rows.Scan(&e.Seq, &e.V, &nanos, &e.Kind, &e.Turn, &e.Step, &op, &at.From, &at.To, &at.After, (*[]byte)(&e.Data))
+	var stored sql.NullInt64
+	err = rows.Scan(&e.Seq, &e.V, &nanos, &e.Kind, &e.Turn, &e.Step, &op, &at.From, &at.To, &at.After, (*[]byte)(&e.Data), &stored)
 	if err != nil {
-		return e, err
+		if rows.Err() == nil { // a column of a type that it cannot have
+			err = &session.Damage{From: e.Seq, To: e.Seq, What: err.Error()}
+		}
+		return session.Event{Seq: e.Seq}, err
 	}
 	e.Time = time.Unix(0, nanos).UTC()
 	if op.Valid {
@@ -177,39 +211,8 @@ func scanEvent(rows *sql.Rows) (e session.Event, err error) {
 	if len(e.Data) == 0 {
 		e.Data = nil
 	}
+	if stored.Valid && stored.Int64 != sum(e) {
+		return session.Event{Seq: e.Seq}, badSum(e.Seq)
+	}
 	return e, nil
-}
-
-// summary reads what the catalogue keeps of the log, in a time that does not grow
-// with it.
-func (r *reader) summary(ctx context.Context) (session.Summary, error) {
-	sum := session.Summary{ID: r.id}
-	var first, last, turn session.Event
-	var nanos int64
-	var kind sql.NullString
-	err := r.db.QueryRowContext(ctx, `
-		SELECT first.kind, first.data, last.seq, last.v, last.time, turn.kind, turn.data,
-			(SELECT count(*) FROM events INDEXED BY events_rare WHERE `+rare+` AND kind = 'turn.started')
-		FROM events AS first
-		JOIN (SELECT seq, v, time FROM events ORDER BY seq DESC LIMIT 1) AS last
-		LEFT JOIN (SELECT kind, data FROM events INDEXED BY events_rare
-			WHERE `+rare+` AND kind IN ('turn.started', 'turn.ended') ORDER BY seq DESC LIMIT 1) AS turn
-		WHERE first.seq = 1`).Scan(&first.Kind, (*[]byte)(&first.Data), &last.Seq, &last.V, &nanos,
-		&kind, (*[]byte)(&turn.Data), &sum.Turns)
-	if err == sql.ErrNoRows {
-		return sum, r.fault("open", damaged(r.path, "the first event is missing"))
-	}
-	if err != nil {
-		return sum, r.fault("open", err)
-	}
-	if err := store.CheckSchema(r.id, last.V); err != nil {
-		return sum, err
-	}
-	turns := sum.Turns
-	first.Seq = 1
-	store.Fold(&sum, first)
-	turn.Kind, turn.Seq, turn.Time = session.Kind(kind.String), last.Seq, time.Unix(0, nanos).UTC()
-	store.Fold(&sum, turn)
-	sum.Turns = turns
-	return sum, nil
 }

@@ -1,6 +1,7 @@
 package sqlitelog_test
 
 import (
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -25,7 +26,8 @@ func TestRareKindsAreReadFromTheirIndex(t *testing.T) {
 		{nil, false},
 	} {
 		q := session.Query{Kinds: tt.kinds, Reverse: true, Limit: 2}
-		if got := strings.Contains(sqlitelog.Query(q), "INDEXED BY events_rare"); got != tt.index {
+		text, _ := sqlitelog.Query(q)
+		if got := strings.Contains(text, "INDEXED BY events_kind"); got != tt.index {
 			t.Errorf("%v: index used %v, want %v", tt.kinds, got, tt.index)
 		}
 		for _, err := range log.Read(t.Context(), q) {
@@ -33,5 +35,40 @@ func TestRareKindsAreReadFromTheirIndex(t *testing.T) {
 				t.Errorf("%v: %v", tt.kinds, err)
 			}
 		}
+	}
+}
+
+// However long the log is, what is looked up by kind is searched, not passed over.
+func TestD3_RareKindsAreSearchedAndNotSorted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	create(t, open(t, dir), "a").Close()
+	db, err := sql.Open("sqlite", path(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, q := range []session.Query{
+		{Kinds: []session.Kind{session.KindRecord}, Reverse: true, Limit: 1},
+		{Kinds: []session.Kind{session.KindRecord, session.KindMessageUser, session.KindTurnEnded}, Before: 500},
+		{Kinds: []session.Kind{session.KindRecord, "none"}, After: 3, Limit: 4},
+		{After: 7, Limit: 3}, {Before: 7, Reverse: true},
+	} {
+		query, args := sqlitelog.Query(q)
+		rows, err := db.Query("EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var id, parent, unused int
+			var text string
+			if err := rows.Scan(&id, &parent, &unused, &text); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(text, "SCAN") || strings.Contains(text, "TEMP B-TREE") {
+				t.Errorf("%+v: %s", q, text)
+			}
+		}
+		rows.Close()
 	}
 }

@@ -64,7 +64,7 @@ func TestL17_KilledWriterLosesNothingAcknowledged(t *testing.T) {
 			t.Error(err)
 		}
 		s.Close()
-		if got := fmt.Sprint(files(t, dir)); got != "[catalogue-1.db a.db]" {
+		if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db a.db]" {
 			t.Errorf("files left are %s", got)
 		}
 	}

@@ -49,7 +49,7 @@ func erase(path string) error {
 var remains = []string{"-wal", "-shm", "-journal", ".lock"}
 
 // sweep clears away the file e of the sessions' directory where it is what a
-// Create or a Remove that was killed left behind, an hour ago or more.
+// Create, an Import or a Remove that was killed left behind, an hour ago or more.
 func (s *Store) sweep(e os.DirEntry) {
 	id, rest, ok := strings.Cut(e.Name(), suffix)
 	if !ok || rest == "" || store.CheckID(id) != nil {
@@ -60,14 +60,12 @@ func (s *Store) sweep(e os.DirEntry) {
 		return
 	}
 	path := s.path(id)
-	if rest == unfinished {
-		os.Remove(path + unfinished)
-	}
-	if !slices.Contains(remains, rest) || exists(path) {
+	if rest != unfinished && (!slices.Contains(remains, rest) || exists(path)) {
 		return
 	}
 	if lock, _ := acquire(path + ".lock"); lock != nil {
-		if !exists(path) { // still, and now nobody can make it
+		os.Remove(path + unfinished) // nobody is making it
+		if !exists(path) {           // still, and now nobody can make it
 			_ = removeDB(path) // what cannot be removed is tried again the next time
 		}
 		lock.release()

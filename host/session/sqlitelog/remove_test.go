@@ -34,7 +34,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	statuses(t, s)
 	remove(t, s, "a")
 	s.Close()
-	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-1.db b.db]" {
+	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db b.db]" {
 		t.Errorf("files are %s", got)
 	}
 	db, err := sql.Open("sqlite", catalogue(dir))
@@ -81,7 +81,7 @@ func TestRemoveOfAnotherProcess(t *testing.T) {
 	c.Wait()
 	remove(t, s, "a") // its lock file, log and shared memory were left over
 	s.Close()
-	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-1.db]" {
+	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db]" {
 		t.Errorf("files are %s", got)
 	}
 }

@@ -27,7 +27,7 @@ type schema struct {
 	version int
 }
 
-var current = schema{steps: sub(migrations, "migrations"), version: 2}
+var current = schema{steps: sub(migrations, "migrations"), version: 3}
 
 func sub(fsys fs.FS, dir string) fs.FS {
 	s, err := fs.Sub(fsys, dir)
@@ -59,7 +59,7 @@ func (s schema) blank() ([]byte, error) {
 // begin returns the bytes of a file that holds a log of one event: of a blank one
 // with the event in it. It is made in memory so that a failure leaves nothing
 // behind.
-func begin(ctx context.Context, blank []byte, first session.Event) ([]byte, error) {
+func (s schema) begin(ctx context.Context, blank []byte, first session.Event) ([]byte, error) {
 	db, err := inMemory()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func begin(ctx context.Context, blank []byte, first session.Event) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWriter(ctx, conn)
+	w, err := newWriter(ctx, conn, s.version)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func (s schema) check(ctx context.Context, db *sql.DB, path string) (version int
 	}
 	switch {
 	case app != applicationID || version == 0:
-		return 0, damaged(path, "it is not a session log")
+		return 0, damaged(path, fmt.Errorf("it is not a session log (%w)", session.ErrDamaged))
 	case version > s.version:
 		return 0, fmt.Errorf("%s: store schema %d, this version knows up to %d (%w); use a newer tureen",
 			path, version, s.version, session.ErrNewer)

@@ -49,6 +49,27 @@ func (s *Store) Prepare() { go s.blank() }
 // Create implements session.Store.
 func (s *Store) Create(ctx context.Context, created session.Created) (session.Log, error) {
 	id := created.ID
+	lock, err := s.claim(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	path := s.path(id)
+	if err := s.begin(ctx, path, store.First(created, time.Now())); err != nil {
+		lock.release()
+		return nil, fmt.Errorf("session %s: create: %w", id, fault(path, err))
+	}
+	l, err := s.take(ctx, id, lock)
+	if err != nil {
+		_ = removeDB(path)
+		lock.release()
+		return nil, err
+	}
+	s.note(l.row)
+	return l, nil
+}
+
+// claim takes the lock of a session that is to be made, and clears its place.
+func (s *Store) claim(ctx context.Context, id string) (*lock, error) {
 	if err := s.check(ctx); err != nil {
 		return nil, err
 	}
@@ -71,18 +92,7 @@ func (s *Store) Create(ctx context.Context, created session.Created) (session.Lo
 		return nil, store.Exists(id)
 	}
 	_ = removeDB(path) // a log without its file would be taken for the new one's
-	if err := s.begin(ctx, path, store.First(created, time.Now())); err != nil {
-		lock.release()
-		return nil, fmt.Errorf("session %s: create: %w", id, fault(path, err))
-	}
-	l, err := s.take(ctx, id, lock)
-	if err != nil {
-		_ = removeDB(path)
-		lock.release()
-		return nil, err
-	}
-	s.note(l.row)
-	return l, nil
+	return lock, nil
 }
 
 // begin makes the file of a log of one event.
@@ -91,11 +101,11 @@ func (s *Store) begin(ctx context.Context, path string, first session.Event) err
 	if err != nil {
 		return err
 	}
-	image, err := begin(ctx, blank, first)
+	image, err := s.schema.begin(ctx, blank, first)
 	if err != nil {
 		return err
 	}
-	image[18], image[19] = 2, 2 // the format's mark of a write-ahead log, so that no open has to switch to one
+	copy(image[walMarkAt:], walMark)
 	return writeFile(path, image)
 }
 

@@ -28,3 +28,8 @@ func TestSameAsMemory(t *testing.T) {
 	t.Parallel()
 	sessiontest.Compare(t, open(t, t.TempDir()), memlog.New())
 }
+
+func TestStoresSameAsMemory(t *testing.T) {
+	t.Parallel()
+	sessiontest.CompareStores(t, open(t, t.TempDir()), memlog.New())
+}

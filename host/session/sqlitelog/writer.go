@@ -14,10 +14,15 @@ import (
 type writer struct {
 	conn                                           *sql.Conn
 	begin, commit, rollback, head, event, snapshot *sql.Stmt
+	sums                                           bool // whether the schema has them
 }
 
-func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
-	w := &writer{conn: conn}
+func newWriter(ctx context.Context, conn *sql.Conn, version int) (*writer, error) {
+	w := &writer{conn: conn, sums: version >= sumVersion}
+	crc, one := "", ""
+	if w.sums {
+		crc, one = ", crc", ", ?"
+	}
 	for _, p := range []struct {
 		stmt **sql.Stmt
 		text string
@@ -26,9 +31,8 @@ func newWriter(ctx context.Context, conn *sql.Conn) (*writer, error) {
 		{&w.commit, `COMMIT`},
 		{&w.rollback, `ROLLBACK`},
 		{&w.head, `SELECT coalesce(max(seq), 0) FROM events`},
-		{&w.event, `INSERT INTO events (seq, v, time, kind, turn, step, op, op_from, op_to, op_after, data)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
-		{&w.snapshot, `INSERT OR REPLACE INTO snapshot (id, head, data) VALUES (1, ?, ?)`},
+		{&w.event, `INSERT INTO events (` + columns + crc + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?` + one + `)`},
+		{&w.snapshot, `INSERT OR REPLACE INTO snapshot (id, head, data` + crc + `) VALUES (1, ?, ?` + one + `)`},
 	} {
 		stmt, err := conn.PrepareContext(ctx, p.text)
 		if err != nil {
@@ -72,22 +76,42 @@ func (w *writer) insert(ctx context.Context, b session.Batch) (head int64, err e
 		}
 	}
 	for _, e := range b.Events {
-		var op sql.NullString
-		var at session.Op
-		if e.Op != nil {
-			op, at = sql.NullString{String: string(e.Op.Kind), Valid: true}, *e.Op
-		}
-		_, err := w.event.ExecContext(ctx, e.Seq, e.V, e.Time.UnixNano(), string(e.Kind), e.Turn, e.Step,
-			op, at.From, at.To, at.After, []byte(e.Data))
-		if err != nil {
-			return head, fmt.Errorf("event %d (%s): %w", e.Seq, e.Kind, err)
+		if err := w.put(ctx, e); err != nil {
+			return head, err
 		}
 	}
 	head += int64(len(b.Events))
 	if b.Snapshot != nil {
-		_, err = w.snapshot.ExecContext(ctx, head, b.Snapshot)
+		err = w.keep(ctx, head, b.Snapshot)
 	}
 	return head, err
+}
+
+// put writes one event.
+func (w *writer) put(ctx context.Context, e session.Event) error {
+	var op sql.NullString
+	var at session.Op
+	if e.Op != nil {
+		op, at = sql.NullString{String: string(e.Op.Kind), Valid: true}, *e.Op
+	}
+	args := []any{e.Seq, e.V, e.Time.UnixNano(), string(e.Kind), e.Turn, e.Step, op, at.From, at.To, at.After, []byte(e.Data)}
+	if w.sums {
+		args = append(args, sum(e))
+	}
+	if _, err := w.event.ExecContext(ctx, args...); err != nil {
+		return fmt.Errorf("event %d (%s): %w", e.Seq, e.Kind, err)
+	}
+	return nil
+}
+
+// keep writes the snapshot.
+func (w *writer) keep(ctx context.Context, head int64, data []byte) error {
+	args := []any{head, data}
+	if w.sums {
+		args = append(args, sumSnapshot(head, data))
+	}
+	_, err := w.snapshot.ExecContext(ctx, args...)
+	return err
 }
 
 // take removes a mail.

@@ -34,6 +34,16 @@ func (s *Sandbox) Floor(commits, calls int) *Subject {
 		"-db", s.Path("floor.db"), "-socket", s.Path("run", "s"))
 }
 
+// Crowd runs many sessions in one process of their own and returns what it prints.
+func (s *Sandbox) Crowd(ctx context.Context, profile, file string, sessions, steps int) ([]byte, error) {
+	run, err := s.subject(s.lab.Self, "crowd", "-tureen", s.lab.Tureen, "-profile", profile, "-data", s.Path("data"), "-file", file,
+		"-sessions", strconv.Itoa(sessions), "-steps", strconv.Itoa(steps)).run(ctx, endpoint.Calls(0, endpoint.Call{}))
+	if err != nil {
+		return nil, err
+	}
+	return run.Stdout, nil
+}
+
 func (s *Sandbox) subject(program string, args ...string) *Subject {
 	cmd := exec.Command(program, args...)
 	cmd.Dir, cmd.Env = s.Path("work"), s.env
@@ -52,11 +62,34 @@ type Run struct {
 	CPU    time.Duration // user and system, of the process and all that it started and waited for
 	Tape   []endpoint.Exchange
 	Stdout []byte
+	took   time.Duration // until it ended
+}
+
+// Time runs a process that asks nothing of the endpoint, and returns how long it took
+// from its start to its end.
+func (s *Subject) Time(ctx context.Context) (time.Duration, error) {
+	var took time.Duration
+	run, err := s.run(ctx, endpoint.Calls(0, endpoint.Call{}))
+	if err == nil {
+		took = run.took
+		if len(run.Tape) > 0 {
+			err = fmt.Errorf("%s asked the model", s.cmd.Args[1])
+		}
+	}
+	return took, err
 }
 
 // Run starts the process, lets script answer it and waits for its end. An exit
 // code other than 0 is an error with the end of stderr.
 func (s *Subject) Run(ctx context.Context, script endpoint.Script) (*Run, error) {
+	run, err := s.run(ctx, script)
+	if err == nil && len(run.Tape) == 0 {
+		return nil, fmt.Errorf("%s sent no request\n%s", s.cmd.Args[1], s.lastWords())
+	}
+	return run, err
+}
+
+func (s *Subject) run(ctx context.Context, script endpoint.Script) (*Run, error) {
 	stderr, err := os.Create(s.box.Path("stderr"))
 	if err != nil {
 		return nil, err
@@ -75,6 +108,7 @@ func (s *Subject) Run(ctx context.Context, script endpoint.Script) (*Run, error)
 		time.AfterFunc(stopping, func() { _ = s.cmd.Process.Kill() })
 	})
 	err = s.cmd.Wait()
+	run.took = time.Since(run.Began)
 	stop()
 	run.CPU = s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime()
 	run.Stdout = stdout.Bytes()
@@ -82,9 +116,6 @@ func (s *Subject) Run(ctx context.Context, script endpoint.Script) (*Run, error)
 	run.Tape, played = tape.Exchanges()
 	if err = errors.Join(context.Cause(ctx), played, err); err != nil {
 		return nil, fmt.Errorf("%s: %w\n%s", s.cmd.Args[1], err, s.lastWords())
-	}
-	if len(run.Tape) == 0 {
-		return nil, fmt.Errorf("%s sent no request\n%s", s.cmd.Args[1], s.lastWords())
 	}
 	return run, nil
 }

@@ -5,6 +5,7 @@ package measure
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tureen-host/tureen/cmd/bench/internal/endpoint"
 	"github.com/tureen-host/tureen/cmd/bench/internal/lab"
@@ -19,6 +20,8 @@ type Plan struct {
 	Steps  []int // of the step runs, ascending, at least two; floors are compared at the second
 	Resets int   // compactions in a run of a strategy
 	Starts int   // starts and resumes that are timed
+	Sizes  []int // events of the logs that are grown, ascending, at least two
+	Crowd  Crowd
 }
 
 // Usual is the number of steps at which figures are compared.
@@ -32,6 +35,7 @@ func (p Plan) Long() int { return p.Steps[len(p.Steps)-1] }
 type Bench struct {
 	Lab  *lab.Lab
 	Plan Plan
+	Only string       // a word in the names of the cases that are run, "" = all
 	Tell func(string) // hears of each case that begins
 }
 
@@ -50,8 +54,13 @@ func (b *Bench) Round(ctx context.Context) (Round, error) {
 		{"a long log under an even surface", b.even},
 		{"notesoup resets", b.notesoup},
 		{"summary compactions", b.summary},
+		{"long logs", b.scale},
+		{"a thousand sessions", b.crowd},
 	}
 	for _, c := range cases {
+		if !strings.Contains(c.name, b.Only) {
+			continue
+		}
 		b.Tell(c.name)
 		if err := c.run(ctx, r); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)

@@ -30,14 +30,14 @@ type Document struct {
 	CPUs    int                 `json:"cpus"`
 	Dir     string              `json:"dir"` // the file system under it was measured
 	Steps   []int               `json:"steps"`
+	Sizes   []int               `json:"sizes"` // events of the logs that were grown
 	Rows    []Row               `json:"rows"`
 	Rounds  []map[string]Number `json:"rounds"` // figures by name: times in ms, sizes in bytes
-	Absent  string              `json:"absent"`
 }
 
 // Write writes the document to a file.
 func (d Document) Write(path string, rounds []measure.Round) error {
-	d.Schema, d.Absent = 1, Absent
+	d.Schema = 1
 	for _, r := range rounds {
 		figures := map[string]Number{}
 		for name, v := range r {

@@ -47,6 +47,22 @@ var rules = []rule{
 	{"disk for a small step", "tureen.disk", "", "", alone, 3 << 10, kilobytes},
 	{"requests that break the common prefix", "tureen.prefix.breaks", "tureen.prefix.requests", "requests", alone, 0, count},
 
+	{"resume, the largest log", "tureen.large.first", "tureen.start", "its own start", minus, 10, millis},
+	{"resume, the largest log", "tureen.large.first", "tureen.short.first", "the shortest", ratio, 1.1, millis},
+	{"step after it, the largest log", "tureen.large.step", "tureen.short.step", "the shortest", ratio, 1.1, millis},
+	{"session show --last 20, the largest log", "tureen.large.show", "tureen.short.show", "the shortest", ratio, 1.1, millis},
+	{"session list, the largest log", "tureen.large.list", "tureen.short.list", "the shortest", ratio, 1.1, millis},
+	{"context show, the largest log", "tureen.large.context", "tureen.short.context", "the shortest", ratio, 1.1, millis},
+	{"history_read page, the largest log", "tureen.large.history_read", "tureen.large.step", "its usual step", minus, 5, millis},
+	{"history_list with a usual text, the largest log", "tureen.large.history_list", "tureen.large.step", "its usual step", minus, 50, millis},
+	{"history_list with a text said once, the largest log", "tureen.large.history_word", "tureen.large.step", "its usual step", minus, 50, millis},
+	{"memory of the host, the largest log", "tureen.large.host", "tureen.short.host", "the shortest", ratio, 1.1, megabytes},
+	{"time of a step and core, many sessions in one process", "tureen.crowd.step", "", "", alone, 1000. / 300, millis},
+	{"host's part of a step at half that rate, p99", "tureen.crowd.p99", "tureen.crowd.p50", "its p50", alone, 20, millis},
+	{"memory of an idle session", "tureen.crowd.idle", "tureen.crowd.idle.host", "the host's part", alone, 2 << 20, megabytes},
+
+	{"history_windows, the largest log", "tureen.large.history_windows", "tureen.large.step", "its usual step", minus, none, millis},
+	{"making a session, many in one process", "tureen.crowd.create", "", "", alone, none, millis},
 	{"step, file read, p50", "tureen.read.p50", "floor.full2call.read.p50", "two commits, one gRPC call", ratio, none, millis},
 	{"step, file read, p50", "tureen.read.p50", "floor.memory.read.p50", "nothing saved", ratio, none, millis},
 	{"step, shell, p50", "tureen.shell.p50", "floor.memory.shell.p50", "nothing saved", ratio, none, millis},
@@ -54,9 +70,6 @@ var rules = []rule{
 	{"summary compaction as its event tells", "tureen.summary.told", "", "", alone, none, millis},
 	{"synced commits a read step", "tureen.commits", "", "", alone, none, count},
 }
-
-// Absent names the budgets that are not in the rows.
-const Absent = "Not measured here, their parts do not exist yet: history pages and lists, resume and growth at a million events, a thousand sessions in one process, the memory of an idle session."
 
 // Row is a rule with its medians over the rounds.
 type Row struct {

@@ -65,11 +65,37 @@ func Table(w io.Writer, rows []Row, rounds []measure.Round, plan measure.Plan) e
 		}
 		fmt.Fprintln(tab, "\t")
 	}
+	scale(tab, rounds, plan.Sizes)
 	if err := tab.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\nTimes differ between machines and hours; only what was measured in one run can be compared. Under 1.3 times is no difference.\n", Absent)
+	_, err := fmt.Fprintln(w, "\nTimes differ between machines and hours; only what was measured in one run can be compared. Under 1.3 times is no difference.")
 	return err
+}
+
+// sized are the figures of a grown log by size, each with its heading.
+var sized = []struct {
+	head, figure string
+	unit         unit
+}{
+	{"RESUME", "first", millis}, {"STEP", "step", millis}, {"SHOW", "show", millis}, {"LIST", "list", millis}, {"CONTEXT", "context", millis},
+	{"READ", "history_read", millis}, {"TEXT", "history_list", millis}, {"WORD", "history_word", millis}, {"WINDOWS", "history_windows", millis}, {"HOST", "host", megabytes},
+}
+
+// scale writes the figures of the grown logs, a row a size.
+func scale(w io.Writer, rounds []measure.Round, sizes []int) {
+	fmt.Fprint(w, "\t\nEVENTS")
+	for _, f := range sized {
+		fmt.Fprint(w, "\t"+f.head)
+	}
+	fmt.Fprintln(w, "\t")
+	for _, n := range sizes {
+		fmt.Fprintf(w, "%d", n)
+		for _, f := range sized {
+			fmt.Fprint(w, "\t"+f.unit.text(over(rounds, fmt.Sprintf("tureen.scale.%d.%s", n, f.figure))))
+		}
+		fmt.Fprintln(w, "\t")
+	}
 }
 
 // limit shows a value in the terms of the comparison.

@@ -125,6 +125,10 @@ func (s *fakeSession) Cancel() bool                                { return s.no
 func (s *fakeSession) Compact(_ context.Context, text string) error {
 	return s.note(strings.TrimSpace("compact " + text))
 }
+func (s *fakeSession) Undo(context.Context) error { return s.note("undo") }
+func (s *fakeSession) Context(context.Context) (string, error) {
+	return "undo  compaction #1 can be taken back", s.fail
+}
 func (s *fakeSession) Command(_ context.Context, name, arguments string) (string, error) {
 	return "did " + name + " " + arguments, s.note("command " + name + " " + arguments)
 }

@@ -24,6 +24,7 @@ var builtin = []command.Command{
 	{Name: "model", Usage: "[NAME]", Description: "show the model, or go on with another"},
 	{Name: "notes", Usage: "[ADDRESS]", Description: "the notes of this session, or one of them"},
 	{Name: "quit", Description: "leave; the session is kept"},
+	{Name: "undo", Description: "take the newest compaction back, until the next answer"},
 }
 
 // commands are all there are, by name.
@@ -61,7 +62,11 @@ func (m *model) slash(name, arguments string) tea.Cmd {
 				return "", err
 			}
 			meter, err := s.Access().Meter(m.ctx)
-			return breakdown(meter, outline, m.textWidth()), err
+			if err != nil {
+				return "", err
+			}
+			more, err := s.Context(m.ctx)
+			return breakdown(meter, outline, m.textWidth()) + "\n" + more, err
 		})
 	case "cost":
 		return m.work(m.cost)
@@ -71,6 +76,13 @@ func (m *model) slash(name, arguments string) tea.Cmd {
 			return nil
 		}
 		m.send(func(s Session) error { return s.Compact(m.ctx, arguments) }, "")
+		return nil
+	case "undo":
+		if m.busy() || len(m.queue) > 0 || len(m.sends) > 0 {
+			m.warn("the agent works: /undo takes a compaction back between two turns", "wait for its end, or press Esc first")
+			return nil
+		}
+		m.send(func(s Session) error { return s.Undo(m.ctx) }, "")
 		return nil
 	case "notes":
 		return m.work(func(s Session) (string, error) { return s.Notes(m.ctx, arguments) })

@@ -18,6 +18,7 @@ func TestCommands_AreRunAndAnswered(t *testing.T) {
 		{"/notes @project", "notes @project", "  notes of @project"},
 		{"/export a.md", "export a.md", "  written to a.md"},
 		{"/compact keep names", "compact keep names", ""},
+		{"/undo", "undo", ""},
 		{"/model", "", "  talker, window 32000 (profile), profile p, strategy notesoup"},
 		{"/model two words", "", "! /model takes one name"},
 		{"/model other", "model other", "· the session goes on with model other"},
@@ -35,8 +36,8 @@ func TestCommands_WaitForTheEndOfTheTurn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 80, 24)
 	b.has(session.KindTurnStarted, session.TurnStarted{})
-	b.presses("/compact", "{enter}", "/model other", "{enter}")
-	if len(b.session.calls) > 0 || strings.Count(b.printed(), "press Esc first") != 2 {
+	b.presses("/compact", "{enter}", "/model other", "{enter}", "/undo", "{enter}")
+	if len(b.session.calls) > 0 || strings.Count(b.printed(), "press Esc first") != 3 {
 		t.Errorf("asked in a turn: %q", b.session.calls)
 	}
 }
@@ -63,7 +64,7 @@ func TestCommands_UnknownOnesNameTheNearest(t *testing.T) {
 
 func TestCommands_AreCompleted(t *testing.T) {
 	t.Parallel()
-	for typed, want := range map[string]string{"/co": "/co", "/con": "/context ", "/g": "/goal ", "/zz": "/zz", "x/g": "x/g", "/goal x": "/goal x", "/": "/"} {
+	for typed, want := range map[string]string{"/co": "/co", "/con": "/context ", "/g": "/goal ", "/zz": "/zz", "x/g": "x/g", "/goal x": "/goal x", "/": "/", "/u": "/undo "} {
 		b := newBench(t, 80, 24)
 		b.presses(typed, "{tab}")
 		same(t, typed, b.edit.value(), want)
@@ -125,7 +126,8 @@ func TestContext_ShowsWhatTheContextIsMadeOf(t *testing.T) {
   your messages             1       7
   host and plugins          1       3
   answers                   1      20
-  tool results              2    1.2k`)
+  tool results              2    1.2k
+  undo  compaction #1 can be taken back`)
 }
 
 func TestCost_IsThatOfTheWholeSession(t *testing.T) {
@@ -161,7 +163,7 @@ func TestBar_HasTheMarkOfTheLine(t *testing.T) {
 		{session.Meter{Window: 100, Measured: 95, ResetAt: 80}, "████████┃█"},
 		{session.Meter{Window: 100, Measured: 500, ResetAt: 100}, "█████████┃"},
 	} {
-		if got := bar(c.m, 10, render.Style{}); got != c.want {
+		if got := render.Bar(c.m, 10, render.Style{}); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.m, got, c.want)
 		}
 	}

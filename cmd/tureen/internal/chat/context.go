@@ -12,7 +12,7 @@ import (
 // parts are estimates; the meter may be the endpoint's own count.
 func breakdown(meter session.Meter, outline session.Outline, width int) string {
 	text := render.Meter(meter) + fmt.Sprintf(", %s; window %d, %s", source(meter.Source), meter.Ordinal, render.Count(meter.Compactions, "compaction"))
-	if drawn := bar(meter, min(40, width), render.Style{}); drawn != "" {
+	if drawn := render.Bar(meter, min(40, width), render.Style{}); drawn != "" {
 		text = drawn + "\n" + text
 	}
 	if meter.ResetAt > 0 {

@@ -73,6 +73,14 @@ func (m *model) notable(e session.Event) {
 	case session.KindCompactionDropped:
 		m.compacting = false
 		with(e, func(p session.CompactionDropped) { m.notice(m.o.Style.Faint, "· ", "no compaction: "+p.Why) })
+	case session.KindCompactionUndone:
+		with(e, func(p session.CompactionUndone) { m.notice(m.o.Style.Cyan, "↺ ", render.Undone(p)) })
+	case session.KindCompactionRest:
+		with(e, func(p session.CompactionRest) { m.notice(m.o.Style.Faint, "· ", render.Rested(p)) })
+	case session.KindUndoRefused:
+		with(e, func(p session.UndoRefused) { m.warn("the newest compaction stays: "+p.Why, p.Hint) })
+	case session.KindSessionArchived:
+		with(e, func(p session.Archived) { m.archived(p.Archived) })
 	case session.KindQuestionAsked:
 		with(e, func(p session.Question) { m.asked[p.ID] = p })
 	case session.KindQuestionAnswered:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host/session"
 )
 
@@ -45,6 +46,15 @@ func (m *model) plugin(p session.PluginState) {
 		text += ": " + p.Detail
 	}
 	m.warn(text, "")
+}
+
+// archived tells that the session takes no step, or takes steps again.
+func (m *model) archived(is bool) {
+	if is {
+		m.warn(render.Archived(session.Archived{Archived: true}), "tureen session archive --undo "+m.facts.ID+" takes it out again")
+		return
+	}
+	m.notice(m.o.Style.Cyan, "· ", render.Archived(session.Archived{}))
 }
 
 // notice prints a line of the host's; text may be anybody's.

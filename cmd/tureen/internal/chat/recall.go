@@ -21,6 +21,9 @@ func (m *model) greet() {
 	m.print(style.Bold(fit("tureen chat", m.textWidth())))
 	m.printStyled(style.Faint, wrap(clean(fmt.Sprintf("session %s · profile %s · strategy %s · model %s · %s", f.ID, f.Profile, f.Strategy, f.Model, window)), m.textWidth()))
 	m.recall()
+	if f.Archived {
+		m.archived(true)
+	}
 	for _, q := range f.Open {
 		m.asked[q.ID] = q
 		m.ask(m.lateBox(q))

@@ -22,6 +22,10 @@ type Session interface {
 	Cancel() bool
 	// Compact asks the strategy for a compaction, at the next step boundary.
 	Compact(ctx context.Context, instructions string) error
+	// Undo asks for the newest compaction to be taken back, once nothing runs.
+	Undo(ctx context.Context) error
+	// Context says what there is to say of the context besides its meter and parts.
+	Context(ctx context.Context) (string, error)
 	// Command runs a slash command of a plugin and returns what it says.
 	Command(ctx context.Context, name, arguments string) (string, error)
 	// Answer answers a question whose asker does not wait any more.
@@ -54,6 +58,8 @@ type Facts struct {
 	// Past are the newest messages of a session that is resumed, oldest first.
 	Past    []session.Event
 	Resumed bool
+	// Archived tells that the session takes no step.
+	Archived bool
 }
 
 // Options are what a chat needs besides its session.

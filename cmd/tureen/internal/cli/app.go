@@ -208,7 +208,7 @@ func jsonFlag(cmd *cobra.Command, to *bool) {
 func (a *app) print(asJSON bool, v any, text func(io.Writer) error) error {
 	var err error
 	if asJSON {
-		enc := json.NewEncoder(a.out)
+		enc := json.NewEncoder(render.JSONFor(a.out))
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		err = enc.Encode(v)

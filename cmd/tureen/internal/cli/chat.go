@@ -141,8 +141,23 @@ func (c *chatSession) facts(ctx context.Context, resumed bool) (chat.Facts, erro
 		return f, nil
 	}
 	var err error
+	if f.Archived, err = c.archived(ctx); err != nil {
+		return f, err
+	}
 	f.Past, err = c.past(ctx)
 	return f, err
+}
+
+// archived tells whether the session was put away.
+func (c *chatSession) archived(ctx context.Context) (bool, error) {
+	for e, err := range c.Access().Events(ctx, session.Query{Kinds: []session.Kind{session.KindSessionArchived}, Reverse: true, Limit: 1}) {
+		if err != nil {
+			return false, stateFault(c.host.ID(), err)
+		}
+		p, err := session.Decode[session.Archived](e)
+		return p.Archived, err
+	}
+	return false, nil
 }
 
 // pastMessages is how many messages of a resumed session are read again.

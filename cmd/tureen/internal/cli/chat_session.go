@@ -151,6 +151,31 @@ func (c *chatSession) Compact(ctx context.Context, instructions string) error {
 	})
 }
 
+// Undo leaves the request as mail, as Compact does.
+func (c *chatSession) Undo(ctx context.Context) error {
+	return c.use(func(h *host.Host) error {
+		box, ok := c.store.Store.(session.Mailbox)
+		if !ok {
+			return faultf(exitState, "SESSION_STORE", "", "this store takes no requests for an undo")
+		}
+		return box.Post(ctx, h.ID(), session.Mail{Command: session.CommandUndo})
+	})
+}
+
+// Context reads beside the agent what the log says of the context.
+func (c *chatSession) Context(ctx context.Context) (text string, err error) {
+	err = c.use(func(h *host.Host) error {
+		quiet := *c.app
+		quiet.quiet = true
+		v, err := quiet.viewContext(ctx, c.store, h.ID(), 0)
+		if err == nil {
+			text = v.inChat()
+		}
+		return err
+	})
+	return text, err
+}
+
 func (c *chatSession) Command(ctx context.Context, name, arguments string) (text string, err error) {
 	err = c.use(func(h *host.Host) (err error) { text, err = h.Agent.Command(ctx, name, arguments); return err })
 	return text, err

@@ -22,7 +22,7 @@ func (a *app) addCompletions(root *cobra.Command) {
 	one, any := atMost(1, a.completeSession), atMost(-1, a.completeSession)
 	arguments := map[string]complete{
 		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
-		"tureen session rm":   any,
+		"tureen session fork": one, "tureen session salvage": one, "tureen session archive": any, "tureen session rm": any,
 		"tureen profile show": atMost(1, a.completeProfile), "tureen profile check": atMost(1, a.completeProfile), "tureen profile trust": atMost(1, a.completeProfile),
 		"tureen plugin inspect": atMost(1, completePlugin),
 	}

@@ -83,7 +83,7 @@ func (d delivery) String() string {
 	when := map[session.Command]string{
 		session.CommandSteer: "the agent reads it at its next step", session.CommandPrompt: "it is the next turn's",
 		session.CommandCancel: "the step ends, what waits in the session is kept", session.CommandCompact: "it compacts at its next step",
-		session.CommandAnswer: "the agent has your answer",
+		session.CommandAnswer: "the agent has your answer", session.CommandUndo: "it takes the newest compaction back once nothing runs, unless the model has answered by then",
 	}[d.Command]
 	switch {
 	case d.State == mailIdle:
@@ -150,7 +150,7 @@ func (s *store) awaitTaken(ctx context.Context, log session.Reader, head int64, 
 		if err != nil {
 			return false, err
 		}
-		for e, err := range log.Read(ctx, session.Query{After: head, Kinds: []session.Kind{session.KindInboxQueued, session.KindCancelAsked, session.KindCompactionAsked, session.KindQuestionAnswered}}) {
+		for e, err := range log.Read(ctx, session.Query{After: head, Kinds: []session.Kind{session.KindInboxQueued, session.KindCancelAsked, session.KindCompactionAsked, session.KindQuestionAnswered, session.KindUndoAsked, session.KindSessionArchived}}) {
 			if err != nil {
 				return false, err
 			}
@@ -174,6 +174,12 @@ func took(e session.Event, m session.Mail) bool {
 	switch m.Command {
 	case session.CommandCancel:
 		return e.Kind == session.KindCancelAsked
+	case session.CommandUndo:
+		return e.Kind == session.KindUndoAsked
+	case session.CommandArchive:
+		var wish session.Archived
+		p, err := session.Decode[session.Archived](e)
+		return err == nil && e.Kind == session.KindSessionArchived && json.Unmarshal([]byte(m.Text), &wish) == nil && p.Archived == wish.Archived
 	case session.CommandCompact:
 		p, err := session.Decode[session.CompactionAsked](e)
 		return err == nil && e.Kind == session.KindCompactionAsked && p.Instructions == tool.Clean(m.Text)

@@ -75,7 +75,7 @@ func (a *app) newReport(format string) (*report, error) {
 	switch format {
 	case formatText, formatJSON:
 	case formatStream:
-		r.stream = render.NewStream(a.out)
+		r.stream = render.NewStream(render.JSONFor(a.out))
 	default:
 		return nil, usagef("use text, json or stream-json", "--output %q is no format", format)
 	}
@@ -272,7 +272,7 @@ func exitOfReason(reason session.Reason) int {
 func (r *report) print(result host.Result) error {
 	switch r.format {
 	case formatJSON:
-		enc := json.NewEncoder(r.out)
+		enc := json.NewEncoder(render.JSONFor(r.out))
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
 		return enc.Encode(result)

@@ -48,7 +48,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "say more on stderr; answers live on a terminal")
 	root.AddCommand(
 		a.initCommand(), a.runCommand(), a.chatCommand(), a.resumeCommand(), a.steerCommand(), a.promptCommand(), a.answerCommand(), a.cancelCommand(), a.compactCommand(),
-		a.sessionCommand(), a.notesCommand(), a.profileCommand(), a.pluginCommand(), a.modelCommand(),
+		a.sessionCommand(), a.contextCommand(), a.notesCommand(), a.profileCommand(), a.pluginCommand(), a.modelCommand(),
 		a.doctorCommand(), a.schemaCommand(), a.versionCommand(), pluginServeCommand(), exitCodesTopic(), eventsTopic(),
 	)
 	a.addCompletions(root)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +19,8 @@ func (a *app) sessionExportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ID | last]",
 		Short: "Write a session as JSON lines or as Markdown",
-		Long: `Export writes every event of the log as a line of JSON, or with --format md a
-transcript to read. No token is spent.`,
+		Long: `Export writes every event of the log as a line of JSON, which tureen session import
+reads, or with --format md a transcript to read. No token is spent.`,
 		Example: `  tureen session export last -o run.jsonl
   tureen session export 01k7 --format md > run.md`,
 		Args: arguments(0, 1, "one session"),
@@ -31,7 +30,11 @@ transcript to read. No token is spent.`,
 				return usagef("use jsonl or md", "--format %q is no format", format)
 			}
 			return a.withSession(cmd.Context(), sessionArgument(args), func(row session.Summary, r session.Reader) error {
-				return a.writeTo(file, func(w io.Writer) error { return write(cmd.Context(), w, row, r) })
+				p := a.activity("export")
+				defer p.clear()
+				return a.writeTo(file, func(w io.Writer) error {
+					return write(cmd.Context(), w, row, watchedReader{r, p})
+				})
 			})
 		},
 	}
@@ -40,23 +43,14 @@ transcript to read. No token is spent.`,
 	return cmd
 }
 
+// exporters are the formats of an export.
 var exporters = map[string]func(context.Context, io.Writer, session.Summary, session.Reader) error{
 	"jsonl": exportLines,
 	"md":    exportTranscript,
 }
 
 func exportLines(ctx context.Context, w io.Writer, _ session.Summary, r session.Reader) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for e, err := range r.Read(ctx, session.Query{}) {
-		if err != nil {
-			return err
-		}
-		if err := enc.Encode(e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return session.WriteLines(w, r.Read(ctx, session.Query{}))
 }
 
 func exportTranscript(ctx context.Context, w io.Writer, row session.Summary, r session.Reader) error {
@@ -74,6 +68,9 @@ func exportTranscript(ctx context.Context, w io.Writer, row session.Summary, r s
 
 // writeTo writes a file whole or not at all, or stdout where file is "".
 func (a *app) writeTo(file string, write func(io.Writer) error) error {
+	if file == "" && render.IsTerminal(a.out) {
+		return outputError(write(render.JSONFor(a.out))) // whole lines
+	}
 	if file == "" {
 		w := bufio.NewWriter(a.out)
 		if err := write(w); err != nil {

@@ -25,8 +25,9 @@ func (a *app) sessionRmCommand() *cobra.Command {
 		Use:   "rm ID... | --all-older-than AGE",
 		Short: "Remove sessions for good",
 		Long: `Rm removes sessions with all that their logs hold; there is no way back. It asks
-first at a terminal, elsewhere it needs --yes. A session that a process works in
-stays, and the exit code is 9.
+first at a terminal, elsewhere it needs --yes. The sessions of its subagents go with
+a session, its forks stay. A session that a process works in stays, and the exit
+code is 9.
 
 AGE counts from the last change: 12h, 30d, 8w. The notes of a session are not
 removed; where they are is said.`,
@@ -54,42 +55,58 @@ func (a *app) removeSessions(ctx context.Context, s *store, ids []string, older 
 	if !ok {
 		return faultf(exitState, "SESSION_STORE", "", "this store does not remove sessions")
 	}
+	list, err := s.List(ctx)
+	if err != nil {
+		return err
+	}
 	rows, err := s.named(ctx, ids)
 	if older != "" {
-		rows, err = s.olderThan(ctx, older, time.Now())
+		rows, err = olderThan(list, older, time.Now())
 	}
 	if err != nil {
 		return err
 	}
+	rows = withSubagents(list, rows)
 	if err := a.mayRemove(ctx, rows, yes); err != nil {
 		return err
 	}
 	var kept []*fault
-	err = a.print(false, nil, func(w io.Writer) error {
+	err = a.print(false, nil, func(w io.Writer) (err error) {
 		if len(rows) == 0 {
-			_, err := fmt.Fprintln(w, "no session is that old")
-			return err
+			_, err = fmt.Fprintln(w, "no session is that old")
 		}
+		stays := map[string]bool{}
 		for _, row := range rows {
-			dir := a.notesOf(row)
-			if err := remover.Remove(ctx, row.ID); err != nil {
-				kept = append(kept, faultOf(stateFault(row.ID, err)))
-				continue
+			if stays[row.ID] = stays[row.Parent]; stays[row.ID] {
+				continue // it goes with its parent
 			}
-			fmt.Fprintf(w, "removed %s (%s)\n", row.ID, size(row.Bytes))
-			if dir != "" {
-				fmt.Fprintf(w, "  its notes stay in %s\n", dir)
+			if err := a.removeSession(ctx, w, remover, row); err != nil {
+				stays[row.ID] = true
+				kept = append(kept, faultOf(stateFault(row.ID, err)))
 			}
 		}
-		return nil
+		return err
 	})
-	if len(kept) == 0 {
+	return a.firstOf(kept, err)
+}
+
+func (a *app) removeSession(ctx context.Context, w io.Writer, remover session.Remover, row session.Summary) error {
+	dir := a.notesOf(row)
+	if err := remover.Remove(ctx, row.ID); err != nil {
 		return err
 	}
-	for _, f := range kept[1:] {
-		a.lines.Error(f.Message, f.Hint)
+	fmt.Fprintf(w, "removed %s (%s)%s\n", row.ID, size(row.Bytes), ofParent(row))
+	if dir != "" {
+		fmt.Fprintf(w, "  its notes stay in %s\n", dir)
 	}
-	return kept[0]
+	return nil
+}
+
+func ofParent(row session.Summary) string {
+	if row.Parent == "" {
+		return ""
+	}
+	return ", a subagent of " + row.Parent
 }
 
 // named finds sessions by the beginnings of their ids, each once.
@@ -107,13 +124,21 @@ func (s *store) named(ctx context.Context, ids []string) ([]session.Summary, err
 	return rows, nil
 }
 
-func (s *store) olderThan(ctx context.Context, age string, now time.Time) ([]session.Summary, error) {
+// olderThan are the sessions that did not change for so long, and neither did those
+// of their subagents.
+func olderThan(list []session.Summary, age string, now time.Time) ([]session.Summary, error) {
 	d, err := parseAge(age)
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.List(ctx)
-	return slices.DeleteFunc(list, func(row session.Summary) bool { return !row.Updated.Before(now.Add(-d)) }), err
+	var old []session.Summary
+	for _, b := range forest(list) {
+		tree := withSubagents(list, []session.Summary{b.Summary})
+		if b.depth == 0 && !slices.ContainsFunc(tree, func(row session.Summary) bool { return !row.Updated.Before(now.Add(-d)) }) {
+			old = append(old, b.Summary)
+		}
+	}
+	return old, nil
 }
 
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
@@ -144,7 +169,7 @@ func (a *app) mayRemove(ctx context.Context, rows []session.Summary, yes bool) e
 		return usagef("look at what is meant, then add --yes", "%s to be removed, and nobody can be asked", areSessions(len(rows)))
 	}
 	for _, row := range rows {
-		a.lines.Print(fmt.Sprintf("  %s  %s  %s  %s", row.ID, clock(row.Updated), size(row.Bytes), render.Head(row.Title, 50)))
+		a.lines.Print(fmt.Sprintf("  %s  %s  %s  %s%s", row.ID, clock(row.Updated), size(row.Bytes), mark(row), render.Head(row.Title, 50)))
 	}
 	agreed, err := a.agrees(ctx, "remove "+render.Count(len(rows), "session")+" for good?")
 	if err == nil && !agreed {

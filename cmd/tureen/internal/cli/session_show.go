@@ -28,27 +28,47 @@ func (a *app) sessionShowCommand() *cobra.Command {
 			if last < 0 {
 				return usagef("0 shows none", "--last %d is negative", last)
 			}
-			return a.withSession(cmd.Context(), sessionArgument(args), func(row session.Summary, r session.Reader) error {
-				events, err := lastEvents(cmd.Context(), r, last)
+			return a.withStore(func(s *store) error {
+				list, err := s.List(cmd.Context())
 				if err != nil {
 					return err
 				}
-				open, err := openQuestions(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				shown := struct {
-					session.Summary
-					Questions []fold.Question `json:"questions"`
-					Shown     []session.Event `json:"log"`
-				}{row, append([]fold.Question{}, open...), events}
-				return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, row, open, events) })
+				return s.withSession(cmd.Context(), sessionArgument(args), func(row session.Summary, r session.Reader) error {
+					shown := shownSession{Summary: row, Subagents: []subagent{}}
+					for _, child := range subagentsOf(list, row.ID) {
+						shown.Subagents = append(shown.Subagents, subagent{child.ID, child.Status, child.Title})
+					}
+					if shown.Log, err = lastEvents(cmd.Context(), r, last); err != nil {
+						return err
+					}
+					open, err := openQuestions(cmd.Context(), r)
+					if err != nil {
+						return err
+					}
+					shown.Questions = append([]fold.Question{}, open...)
+					return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, shown) })
+				})
 			})
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	cmd.Flags().IntVar(&last, "last", 20, "how many of the last events to show")
 	return cmd
+}
+
+// shownSession is what show prints.
+type shownSession struct {
+	session.Summary
+	Subagents []subagent      `json:"subagents"`
+	Questions []fold.Question `json:"questions"`
+	Log       []session.Event `json:"log"`
+}
+
+// subagent is a session that another one spawned.
+type subagent struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+	Title  string `json:"title"`
 }
 
 func lastEvents(ctx context.Context, r session.Reader, n int) ([]session.Event, error) {
@@ -66,19 +86,31 @@ func lastEvents(ctx context.Context, r session.Reader, n int) ([]session.Event, 
 	return events, nil
 }
 
-func writeSession(w io.Writer, s session.Summary, open []fold.Question, events []session.Event) error {
+func writeSession(w io.Writer, s shownSession) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tab, "session\t%s\ntitle\t%s\nstatus\t%s\nprofile\t%s\nstrategy\t%s\nworkspace\t%s\n", s.ID, render.Head(s.Title, 200), s.Status, plain(s.Profile), plain(s.Strategy), plain(s.Workspace))
 	fmt.Fprintf(tab, "created\t%s\nupdated\t%s\nsize\t%s, %s, %s\n", clock(s.Created), clock(s.Updated),
 		render.Count(s.Turns, "turn"), render.Count(int(s.Events), "event"), size(s.Bytes))
-	for _, q := range open {
+	if s.Archived {
+		fmt.Fprintf(tab, "archived\tyes; tureen session archive --undo %s takes it out again\n", s.ID)
+	}
+	if s.Origin != nil {
+		fmt.Fprintf(tab, "origin\t%s\n", origin(s.Origin))
+	}
+	if s.Parent != "" {
+		fmt.Fprintf(tab, "subagent of\t%s\n", render.Head(s.Parent, 80))
+	}
+	for _, c := range s.Subagents {
+		fmt.Fprintf(tab, "subagent\t%s %s: %s\n", c.ID, c.Status, render.Head(c.Title, 80))
+	}
+	for _, q := range s.Questions {
 		fmt.Fprintf(tab, "open %s\t%s: %s\n", q.Kind, q.ID, render.Head(q.Text, 200))
 	}
-	if err := tab.Flush(); err != nil || len(events) == 0 {
+	if err := tab.Flush(); err != nil || len(s.Log) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
-	for _, e := range events {
+	for _, e := range s.Log {
 		where := ""
 		if e.Turn > 0 {
 			where = fmt.Sprintf("%d.%d", e.Turn, e.Step)
@@ -86,4 +118,16 @@ func writeSession(w io.Writer, s session.Summary, open []fold.Question, events [
 		fmt.Fprintf(tab, "%d\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format("15:04:05.000"), where, render.Head(string(e.Kind), 80), render.Gist(e))
 	}
 	return tab.Flush()
+}
+
+// origin says what a log was made from.
+func origin(o *session.Origin) string {
+	from := render.Head(o.Session, 80)
+	switch o.How {
+	case session.HowFork:
+		return fmt.Sprintf("forked from %s at event %d", from, o.Seq)
+	case session.HowSalvage:
+		return "salvaged from " + from
+	}
+	return render.Head(string(o.How), 40) + " of " + from
 }

@@ -70,7 +70,7 @@ func (s *store) warnOfNewer(ctx context.Context, last string) {
 		if row.ID == last {
 			return
 		}
-		if row.Parent != "" {
+		if row.Parent != "" || readable(row) {
 			continue
 		}
 		s.warn(fmt.Sprintf("session %s is %s: the last one before it is taken", row.ID, row.Status), "tureen session verify "+row.ID+" says what is wrong with it")
@@ -157,6 +157,9 @@ func stateFaultOf(id string, err error) *fault {
 	message, hint := advice(err.Error())
 	for _, known := range []error{session.ErrAmbiguous, session.ErrDamaged, session.ErrNewer} { // the code says it
 		message = strings.Replace(message, " ("+known.Error()+")", "", 1)
+	}
+	if code == "SESSION_DAMAGED" && id != "" && id != "last" {
+		hint = "tureen session verify " + id + " says what is wrong, tureen session salvage " + id + " rescues what is whole"
 	}
 	if hint == "" {
 		hint = "check the free space and the rights of the directory of the sessions"

@@ -56,8 +56,46 @@ func Compacted(c session.CompactionEnded) string {
 		Amount(c.TokensBefore), Amount(c.TokensAfter), c.Millis, Count(c.ModelCalls, "model call"))
 }
 
-// Head is the beginning of text on one line, at most n characters, without
-// control characters.
+// Undone is the one line of an undo.
+func Undone(u session.CompactionUndone) string {
+	return fmt.Sprintf("compaction #%d is undone: the conversation is what it was before it; automatic compaction rests", u.Ordinal)
+}
+
+// Rested says whether automatic compaction rests.
+func Rested(r session.CompactionRest) string {
+	text := "automatic compaction acts again"
+	if r.Rest {
+		text = "automatic compaction rests"
+	}
+	if r.Why != "" {
+		text += ": " + r.Why
+	}
+	return text
+}
+
+// Archived says whether the session was put away.
+func Archived(a session.Archived) string {
+	if a.Archived {
+		return "the session is archived: it takes no step any more"
+	}
+	return "the session is no longer archived"
+}
+
+// Made says what a session was made from, "" where it began empty.
+func Made(o *session.Origin) string {
+	switch {
+	case o == nil:
+		return ""
+	case o.How == session.HowFork:
+		return fmt.Sprintf("forked from %s at event %d", o.Session, o.Seq)
+	case o.How == session.HowSalvage:
+		return "salvaged from " + o.Session
+	}
+	return fmt.Sprintf("%s of %s at event %d", o.How, o.Session, o.Seq)
+}
+
+// Head is the beginning of text on one line, at most n characters, without what
+// Plain takes out.
 func Head(text string, n int) string {
 	runes := 0
 	cut := len(text)
@@ -68,8 +106,11 @@ func Head(text string, n int) string {
 		}
 		runes++
 	}
-	line := strings.Join(strings.FieldsFunc(text[:cut], func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	line := strings.Join(strings.FieldsFunc(text[:cut], func(r rune) bool { return r <= ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 }), " ")
 	line = strings.Map(func(r rune) rune {
+		if turns(r) {
+			return -1
+		}
 		if r == utf8.RuneError || r >= 0x80 && r < 0xa0 {
 			return '?'
 		}

@@ -29,6 +29,10 @@ var types = []struct {
 	{"context.usage", "after each step", ContextUsage{}},
 	{"compaction.completed", "the surface was replaced", CompactionCompleted{}},
 	{"compaction.failed", "the old surface stays", CompactionFailed{}},
+	{"compaction.undone", "the surface is again what it was before that compaction", CompactionUndone{}},
+	{"compaction.rest", "automatic compaction rests no longer, or again", CompactionRest{}},
+	{"undo.refused", "another process asked for an undo that cannot be", UndoRefused{}},
+	{"session.archived", "the session was put away and takes no step, or was taken out again", SessionArchived{}},
 	{"question.asked", "a person is asked: kind is approval or question", QuestionAsked{}},
 	{"question.answered", "what a question came to; after pending an answer may still follow", QuestionAnswered{}},
 	{"command.run", "a person's slash command was run", CommandRun{}},
@@ -129,6 +133,24 @@ type CompactionFailed struct {
 	Turn int `json:"turn"`
 	Step int `json:"step"`
 	session.CompactionFailed
+}
+
+// CompactionUndone names a compaction by its ordinal, and who asked, "" for this process.
+type CompactionUndone struct {
+	Ordinal int    `json:"ordinal"`
+	From    string `json:"from"`
+}
+
+// CompactionRest tells whether automatic compaction rests, and why.
+type CompactionRest struct{ session.CompactionRest }
+
+// UndoRefused says why, and what to do instead.
+type UndoRefused struct{ session.UndoRefused }
+
+// SessionArchived tells which of the two, and who asked, "" for this process.
+type SessionArchived struct {
+	Archived bool   `json:"archived"`
+	From     string `json:"from"`
 }
 
 // QuestionAsked puts a question to a person.

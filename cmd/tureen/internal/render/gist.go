@@ -24,9 +24,9 @@ func Gist(e session.Event) string {
 func gistOf(e session.Event) (string, error) {
 	switch e.Kind {
 	case session.KindSessionCreated:
-		return gist(e, func(p session.Created) string { return p.Title })
+		return gist(e, func(p session.Created) string { return strings.TrimSpace(Made(p.Origin) + " " + p.Title) })
 	case session.KindSessionOpened:
-		return gist(e, func(p session.Opened) string { return strings.Join(p.Plugins, " ") })
+		return gist(e, opened)
 	case session.KindInboxQueued:
 		return gist(e, func(p session.InboxItem) string { return string(p.Source) + ": " + p.Text })
 	case session.KindTurnEnded:
@@ -60,6 +60,13 @@ func gistOf(e session.Event) (string, error) {
 		return gist(e, Compacted)
 	case session.KindCompactionFailed:
 		return gist(e, func(p session.CompactionFailed) string { return p.Strategy + ": " + p.Error })
+	case session.KindCompactionArmed, session.KindCompactionAsked, session.KindCompactionDropped, session.KindCompactionUndone,
+		session.KindCompactionRest, session.KindBreaker, session.KindMarkShown, session.KindUndoAsked, session.KindUndoRefused:
+		return gistOfRoom(e)
+	case session.KindSessionArchived:
+		return gist(e, Archived)
+	case session.KindLost:
+		return gist(e, Lost)
 	case session.KindQuestionAsked:
 		return gist(e, func(p session.Question) string { return p.ID + ": " + p.Text })
 	case session.KindQuestionAnswered:
@@ -84,6 +91,46 @@ func gistOf(e session.Event) (string, error) {
 		return gist(e, func(p session.Warning) string { return p.Message })
 	}
 	return "", nil
+}
+
+// gistOfRoom is gistOf for what is said of compactions beside them.
+func gistOfRoom(e session.Event) (string, error) {
+	switch e.Kind {
+	case session.KindCompactionArmed:
+		return gist(e, func(p session.CompactionArmed) string { return p.CallID + " " + p.Note })
+	case session.KindCompactionAsked:
+		return gist(e, func(p session.CompactionAsked) string { return p.From + " " + p.Instructions })
+	case session.KindCompactionDropped:
+		return gist(e, func(p session.CompactionDropped) string { return p.Why })
+	case session.KindCompactionUndone:
+		return gist(e, Undone)
+	case session.KindCompactionRest:
+		return gist(e, Rested)
+	case session.KindBreaker:
+		return gist(e, func(p session.Breaker) string { return p.Why })
+	case session.KindMarkShown:
+		return gist(e, func(p session.MarkShown) string { return p.ID })
+	case session.KindUndoAsked:
+		return gist(e, func(p session.UndoAsked) string { return p.From })
+	}
+	return gist(e, func(p session.UndoRefused) string { return p.Why })
+}
+
+// opened is what a process runs.
+func opened(p session.Opened) string {
+	text := strings.Join(p.Plugins, " ")
+	if p.Profile != "" || p.Strategy != "" {
+		text = fmt.Sprintf("profile %s, strategy %s: %s", p.Profile, p.Strategy, text)
+	}
+	return text
+}
+
+// Lost says what an event stands in for.
+func Lost(l session.Lost) string {
+	if l.Event != nil {
+		return fmt.Sprintf("%s, set aside: %s", l.Event.Kind, l.Why)
+	}
+	return l.Why
 }
 
 func gist[T any](e session.Event, say func(T) string) (string, error) {

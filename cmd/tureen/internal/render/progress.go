@@ -88,6 +88,14 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 		show(e, func(c session.CompactionFailed) {
 			p.Warning(fmt.Sprintf("%s compaction by %s failed, the conversation stays as it is: %s", c.Trigger, c.Strategy, c.Error), "")
 		})
+	case session.KindCompactionUndone:
+		show(e, func(u session.CompactionUndone) { p.Print(p.Cyan(Undone(u))) })
+	case session.KindCompactionRest:
+		show(e, func(r session.CompactionRest) { p.Print(p.Cyan(block(Rested(r)))) })
+	case session.KindUndoRefused:
+		show(e, func(u session.UndoRefused) { p.Warning("the newest compaction stays: "+u.Why, u.Hint) })
+	case session.KindSessionArchived:
+		show(e, func(a session.Archived) { p.Print(p.Cyan(Archived(a))) })
 	case session.KindQuestionAsked:
 		show(e, func(q session.Question) { p.questions[q.ID] = q.Text })
 	case session.KindQuestionAnswered:

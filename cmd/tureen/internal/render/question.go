@@ -38,8 +38,9 @@ func (s Style) Question(q session.Question) string {
 // or are nothing to see, stand as their number: an approval is for what is read.
 func visible(text string) string {
 	var b strings.Builder
-	for _, r := range Plain(text) {
+	for _, r := range text {
 		switch {
+		case steers(r):
 		case r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x206f, r == 0xfeff, r >= 0xe0000 && r <= 0xe007f:
 			fmt.Fprintf(&b, "\\u{%x}", r)
 		default:

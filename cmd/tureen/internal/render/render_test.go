@@ -112,6 +112,8 @@ func TestHelpNamesEveryType(t *testing.T) {
 		event(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, "hello")}),
 		event(session.KindAttempt, session.Attempt{}), event(session.KindStepEnded, session.StepEnded{}),
 		event(session.KindCompactionEnded, session.CompactionEnded{}), event(session.KindCompactionFailed, session.CompactionFailed{}),
+		event(session.KindCompactionUndone, session.CompactionUndone{}), event(session.KindCompactionRest, session.CompactionRest{}),
+		event(session.KindUndoRefused, session.UndoRefused{}), event(session.KindSessionArchived, session.Archived{}),
 		event(session.KindQuestionAsked, session.Question{}), event(session.KindQuestionAnswered, session.Answer{}),
 		event(session.KindCommandRun, session.CommandRun{}), event(session.KindDirectoryChanged, session.DirectoryChanged{}),
 		event(session.KindChildSpawned, session.ChildSpawned{}), event(session.KindChildSettled, session.ChildSettled{}),
@@ -144,6 +146,51 @@ func TestHelpNamesEveryType(t *testing.T) {
 	}
 	if !strings.Contains(help.String(), "model_calls {main, compaction, notes, retry, other}") {
 		t.Errorf("help lacks the fields of run.completed:\n%s", help.String())
+	}
+}
+
+// What is undone, rests, or was put away is said on one line, to people, in an event's
+// gist and in a transcript.
+func TestC19_WhatIsSaidOfUndoRestAndArchive(t *testing.T) {
+	t.Parallel()
+	lost := session.New(session.KindToolResult, session.ToolResult{})
+	for _, c := range []struct {
+		kind                       session.Kind
+		payload                    any
+		gist, progress, transcript string
+	}{
+		{session.KindCompactionUndone, session.CompactionUndone{Ordinal: 3, Seq: 9},
+			"compaction #3 is undone: the conversation is what it was before it; automatic compaction …",
+			"compaction #3 is undone: the conversation is what it was before it; automatic compaction rests\n",
+			"\n---\n\n*compaction #3 is undone: the conversation is what it was before it; automatic compaction rests*\n\n---\n"},
+		{session.KindCompactionRest, session.CompactionRest{Why: "the model changed"}, "automatic compaction acts again: the model changed", "automatic compaction acts again: the model changed\n", ""},
+		{session.KindCompactionRest, session.CompactionRest{Rest: true}, "automatic compaction rests", "automatic compaction rests\n", ""},
+		{session.KindUndoAsked, session.UndoAsked{From: "pid 1 on h"}, "pid 1 on h", "", ""},
+		{session.KindUndoRefused, session.UndoRefused{Why: "it answered", Hint: "fork"}, "it answered", "warning: the newest compaction stays: it answered\nhint: fork\n", ""},
+		{session.KindSessionArchived, session.Archived{Archived: true}, "the session is archived: it takes no step any more", "the session is archived: it takes no step any more\n", "\n*the session is archived: it takes no step any more.*\n"},
+		{session.KindSessionArchived, session.Archived{}, "the session is no longer archived", "the session is no longer archived\n", "\n*the session is no longer archived.*\n"},
+		{session.KindLost, session.Lost{Why: "it did not read"}, "it did not read", "", "\n*Event 7 is lost: it did not read.*\n"},
+		{session.KindLost, session.Lost{Why: "no turn is open", Event: &lost}, "tool.result, set aside: no turn is open", "", "\n*Event 7 is lost: tool.result, set aside: no turn is open.*\n"},
+		{session.KindSessionCreated, session.Created{Title: "mend it", Origin: &session.Origin{Session: "01a", Seq: 7, How: session.HowFork}}, "forked from 01a at event 7 mend it", "", ""},
+		{session.KindSessionCreated, session.Created{Origin: &session.Origin{Session: "01a", How: session.HowSalvage}}, "salvaged from 01a", "", ""},
+		{session.KindSessionOpened, session.Opened{Plugins: []string{"a@1", "b@2"}, Profile: "p", Strategy: "s"}, "profile p, strategy s: a@1 b@2", "", ""},
+		{session.KindSessionOpened, session.Opened{Plugins: []string{"a@1"}}, "a@1", "", ""},
+		{session.KindCompactionAsked, session.CompactionAsked{Instructions: "be brief", From: "me"}, "me be brief", "", ""},
+		{session.KindCompactionDropped, session.CompactionDropped{Why: "cut"}, "cut", "", ""},
+		{session.KindMarkShown, session.MarkShown{ID: "close-out"}, "close-out", "", ""},
+	} {
+		e := event(c.kind, c.payload)
+		e.Seq = 7
+		var progress, transcript bytes.Buffer
+		render.NewProgress(render.NewLines(&progress, render.Style{})).Event(e, session.Meter{})
+		sheet := render.NewTranscript(&transcript, session.Summary{})
+		transcript.Reset()
+		if err := sheet.Event(e); err != nil {
+			t.Fatal(err)
+		}
+		if got := render.Gist(e); got != c.gist || progress.String() != c.progress || transcript.String() != c.transcript {
+			t.Errorf("%s %+v\n gist %q\n progress %q\n transcript %q", c.kind, c.payload, got, progress.String(), transcript.String())
+		}
 	}
 }
 
@@ -186,7 +233,7 @@ warning: it is slow (plugin=files, ms=7)
 // the host's.
 func TestForeignTextIsPlain(t *testing.T) {
 	t.Parallel()
-	const evil = "a\x1b]0;owned\a\x1b[2J\u009b31m\r\nerror: fake\x7f"
+	const evil = "a\x1b]0;owned\a\x1b[2J\u009b31m\u202etxet\r\nerror: fake\x7f"
 	var out bytes.Buffer
 	lines := render.NewLines(&out, render.Style{})
 	p := render.NewProgress(lines)
@@ -199,13 +246,15 @@ func TestForeignTextIsPlain(t *testing.T) {
 	p.Event(event(session.KindPlugin, session.PluginState{Plugin: evil, State: "stopped", Detail: evil}), session.Meter{})
 	p.Event(event(session.KindAttempt, session.Attempt{Message: evil}), session.Meter{})
 	p.Event(event(session.KindToolResult, session.ToolResult{Message: llm.ToolResult("c", evil, true), Name: evil, Code: evil}), session.Meter{})
+	p.Event(event(session.KindCompactionRest, session.CompactionRest{Why: evil}), session.Meter{})
+	p.Event(event(session.KindUndoRefused, session.UndoRefused{Why: evil, Hint: evil}), session.Meter{})
 	p.Progress(evil, evil)
 	lines.Error(evil, evil)
 	log := lines.Logger(slog.LevelDebug).With("plugin", evil)
 	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelWarn, slog.LevelError} {
 		log.Log(t.Context(), level, evil, "line", evil)
 	}
-	if strings.ContainsAny(out.String(), "\x1b\a\r\x7f\u009b") {
+	if strings.ContainsAny(out.String(), "\x1b\a\r\x7f\u009b\u202e") {
 		t.Errorf("controls in %q", out.String())
 	}
 	for line := range strings.Lines(out.String()) {
@@ -217,7 +266,7 @@ func TestForeignTextIsPlain(t *testing.T) {
 	if !strings.HasSuffix(out.String(), "\none\ttwo[2J\n") {
 		t.Errorf("live text: %q", out.String())
 	}
-	if got := render.Plain("é\ta\nb\xff"); got != "é\ta\nb\uFFFD" {
+	if got := render.Plain("é\ta\nb\xff \u202ea\u2066b\u2069"); got != "é\ta\nb\uFFFD ab" {
 		t.Errorf("%q", got)
 	}
 }

@@ -83,6 +83,10 @@ func (s *Stream) event(e session.Event, m session.Meter) error {
 		name, payload, err := person(e)
 		s.write(e.Time, name, payload)
 		return err
+	case session.KindCompactionUndone, session.KindCompactionRest, session.KindUndoRefused, session.KindSessionArchived:
+		name, payload, err := asked(e)
+		s.write(e.Time, name, payload)
+		return err
 	case session.KindPlugin:
 		p, err := session.Decode[session.PluginState](e)
 		s.write(e.Time, "plugin.state", PluginState{p})
@@ -131,6 +135,23 @@ func person(e session.Event) (name string, payload any, err error) {
 		p.Data = json.RawMessage("null")
 	}
 	return "report", Report{e.Turn, e.Step, p}, err
+}
+
+// asked is the line of an event that a person asked for.
+func asked(e session.Event) (name string, payload any, err error) {
+	switch e.Kind {
+	case session.KindCompactionUndone:
+		p, err := session.Decode[session.CompactionUndone](e)
+		return "compaction.undone", CompactionUndone{p.Ordinal, p.From}, err
+	case session.KindCompactionRest:
+		p, err := session.Decode[session.CompactionRest](e)
+		return "compaction.rest", CompactionRest{p}, err
+	case session.KindUndoRefused:
+		p, err := session.Decode[session.UndoRefused](e)
+		return "undo.refused", UndoRefused{p}, err
+	}
+	p, err := session.Decode[session.Archived](e)
+	return "session.archived", SessionArchived{p.Archived, p.From}, err
 }
 
 // items are the message, the calls or the result that an event put on the surface.

@@ -18,8 +18,12 @@ type Transcript struct {
 // NewTranscript starts a transcript with the session's facts.
 func NewTranscript(w io.Writer, s session.Summary) *Transcript {
 	t := &Transcript{w: w}
-	t.printf("# %s\n\nSession `%s`, %s, profile %s, strategy %s, in `%s`, %s.\n", orUntitled(s.Title), s.ID, s.Status,
-		s.Profile, s.Strategy, s.Workspace, s.Created.UTC().Format("2006-01-02 15:04 UTC"))
+	from := ""
+	if made := Made(s.Origin); made != "" {
+		from = ", " + made
+	}
+	t.printf("# %s\n\nSession `%s`, %s, profile %s, strategy %s, in `%s`, %s%s.\n", orUntitled(s.Title), s.ID, s.Status,
+		s.Profile, s.Strategy, s.Workspace, s.Created.UTC().Format("2006-01-02 15:04 UTC"), from)
 	return t
 }
 
@@ -45,6 +49,12 @@ func (t *Transcript) Event(e session.Event) error {
 		err = read(e, t.result)
 	case session.KindCompactionEnded:
 		err = read(e, func(p session.CompactionEnded) { t.printf("\n---\n\n*%s*\n\n---\n", Compacted(p)) })
+	case session.KindCompactionUndone:
+		err = read(e, func(p session.CompactionUndone) { t.printf("\n---\n\n*%s*\n\n---\n", Undone(p)) })
+	case session.KindSessionArchived:
+		err = read(e, func(p session.Archived) { t.printf("\n*%s.*\n", Archived(p)) })
+	case session.KindLost:
+		err = read(e, func(p session.Lost) { t.printf("\n*Event %d is lost: %s.*\n", e.Seq, Head(Lost(p), 2*gistLength)) })
 	case session.KindQuestionAsked:
 		err = read(e, t.question)
 	case session.KindQuestionAnswered:

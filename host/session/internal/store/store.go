@@ -87,22 +87,31 @@ func Stamp(b session.Batch, now time.Time) ([]session.Event, error) {
 		if e.Time.IsZero() {
 			e.Time = now
 		}
-		if err := storable(e.Time); err != nil {
+		e, err := stored(e)
+		if err != nil {
 			return nil, fmt.Errorf("event %d of the batch (%s): %w", i, e.Kind, err)
 		}
 		e.Seq = b.Head + int64(i) + 1
-		e.Time = e.Time.Round(0).UTC()
-		if e.Op != nil {
-			op := *e.Op
-			e.Op = &op
-		}
-		e.Data = bytes.Clone(e.Data)
-		if len(e.Data) == 0 {
-			e.Data = nil
-		}
 		events[i] = e
 	}
 	return events, nil
+}
+
+// stored returns e as it comes back from a store, sharing nothing.
+func stored(e session.Event) (session.Event, error) {
+	if err := storable(e.Time); err != nil {
+		return e, err
+	}
+	e.Time = e.Time.Round(0).UTC()
+	if e.Op != nil {
+		op := *e.Op
+		e.Op = &op
+	}
+	e.Data = bytes.Clone(e.Data)
+	if len(e.Data) == 0 {
+		e.Data = nil
+	}
+	return e, nil
 }
 
 var (
@@ -150,20 +159,23 @@ func First(created session.Created, now time.Time) session.Event {
 }
 
 // Fold carries s past e, the next event of its log. ID and Bytes are the store's
-// to fill.
+// to fill. Turns is the ordinal of the newest turn, which its event carries: nothing
+// is counted, so events in between may be left out.
 func Fold(s *session.Summary, e session.Event) {
 	s.Events, s.Updated = e.Seq, e.Time
 	switch {
 	case e.Seq == 1 && e.Kind == session.KindSessionCreated:
 		c, _ := session.Decode[session.Created](e)
 		s.Title, s.Profile, s.Strategy, s.Workspace = c.Title, c.Profile, c.Strategy, c.Workspace
-		s.Created, s.Status, s.Parent = c.Time, StatusIdle, c.Parent
+		s.Created, s.Status, s.Parent, s.Origin = c.Time, StatusIdle, c.Parent, c.Origin
 	case e.Kind == session.KindTurnStarted:
-		s.Turns++
-		s.Status = StatusRunning
+		s.Turns, s.Status = e.Turn, StatusRunning
 	case e.Kind == session.KindTurnEnded:
 		ended, _ := session.Decode[session.TurnEnded](e)
 		s.Status = string(cmp.Or(ended.Reason, session.ReasonError))
+	case e.Kind == session.KindSessionArchived:
+		a, _ := session.Decode[session.Archived](e)
+		s.Archived = a.Archived
 	}
 	if e.V > session.SchemaVersion {
 		s.Status = StatusNewer
@@ -178,8 +190,8 @@ func Sort(list []session.Summary) {
 }
 
 // Resolve finds a session in list, which is sorted: the one called prefix, else
-// the only one whose id starts with it; "last" is the newest of a person's
-// own that reads, or the newest where none does.
+// the only one whose id starts with it; "last" is the newest of a person's own
+// that reads and is not archived, else the newest archived one, else the newest.
 func Resolve(list []session.Summary, prefix string) (string, error) {
 	prefix = strings.ToLower(prefix)
 	if prefix == "" {
@@ -189,10 +201,7 @@ func Resolve(list []session.Summary, prefix string) (string, error) {
 		if len(list) == 0 {
 			return "", fmt.Errorf("no session so far (%w); start one first", session.ErrNotFound)
 		}
-		reads := slices.IndexFunc(list, func(s session.Summary) bool {
-			return s.Status != StatusDamaged && s.Status != StatusNewer && s.Parent == ""
-		})
-		return list[max(0, reads)].ID, nil
+		return last(list).ID, nil
 	}
 	var ids []string
 	for _, s := range list {
@@ -210,6 +219,19 @@ func Resolve(list []session.Summary, prefix string) (string, error) {
 		return ids[0], nil
 	}
 	return "", ambiguous(prefix, ids)
+}
+
+// last picks from a list that is not empty.
+func last(list []session.Summary) session.Summary {
+	for _, archived := range []bool{false, true} {
+		i := slices.IndexFunc(list, func(s session.Summary) bool {
+			return s.Status != StatusDamaged && s.Status != StatusNewer && s.Parent == "" && s.Archived == archived
+		})
+		if i >= 0 {
+			return list[i]
+		}
+	}
+	return list[0]
 }
 
 func ambiguous(prefix string, ids []string) error {

@@ -179,7 +179,7 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 	if b.err != nil {
 		return nil, &refusedError{b.err}
 	}
-	ended.TokensAfter = b.surface.Tokens + s.ToolTokens() + q.pending
+	ended.TokensAfter = s.Scale(b.surface.Tokens+s.ToolTokens()) + q.pending
 	ended.Relieved = a.below(ended.TokensAfter)
 	ended.Millis = millis()
 	b.add(session.New(session.KindCompactionEnded, ended))

@@ -144,7 +144,7 @@ func (a *Agent) armed() *session.CompactionArmed {
 
 func (a *Agent) pending(p assembled, messages []session.Event) int {
 	tokens := 0
-	a.rec.view(func(s *fold.State) { tokens = p.pendingTokens(s, messages, a.InHistory) })
+	a.rec.view(func(s *fold.State) { tokens = s.Scale(p.pendingTokens(s, messages, a.InHistory)) })
 	return tokens
 }
 
@@ -158,7 +158,7 @@ func (a *Agent) dueMarks(s *fold.State, messages []session.Event) []session.Even
 	measured, _ := s.Measure()
 	for _, e := range messages {
 		if m, err := session.Decode[session.Message](e); err == nil {
-			measured += estimate(m)
+			measured += s.Scale(estimate(m))
 		}
 	}
 	remaining := a.Budget.Window - measured

@@ -90,7 +90,8 @@ func pair(ctx context.Context, log Log, seq int64, calls []llm.ToolCall, results
 	if missing == 0 {
 		return nil
 	}
-	q := session.Query{After: seq, Kinds: []session.Kind{session.KindToolResult, session.KindMessageAssistant}}
+	// no more than can be of use: without a limit each answer would cost a whole page
+	q := session.Query{After: seq, Kinds: []session.Kind{session.KindToolResult, session.KindMessageAssistant}, Limit: len(calls) + 1}
 	for e, err := range log.Events(ctx, q) {
 		if err != nil {
 			return err

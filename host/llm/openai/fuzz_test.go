@@ -30,6 +30,7 @@ func FuzzM11_Stream(f *testing.F) {
 	}
 	f.Add("")
 	f.Add("<html>")
+	f.Add("{\"choices\":[{\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"x\",\"arguments\":{\"\xf1\":0}}}]}}]}")
 	f.Add(`{"choices":[{"message":{"content":[{"type":"text","text":"x"}]}}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		c, err := openai.New(openai.Config{Model: "m", HTTPClient: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {

@@ -63,6 +63,9 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
 			s.Compaction.Rest = false
 		}
+		if h := s.Header; h != nil && (h.Provider != p.Provider || h.Model != p.Model) {
+			s.Ratio = 0
+		}
 		s.Header, s.HeaderSeq = &p, e.Seq
 		s.Anchor = Anchor{}
 	}),

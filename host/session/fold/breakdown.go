@@ -38,6 +38,12 @@ func (s *State) Breakdown() Breakdown {
 			b.Notices += n.Tokens
 		}
 	}
+	sum, scaled := 0, 0
+	for _, part := range []*int{&b.System, &b.Tools, &b.Owner, &b.Notices, &b.Checkpoint, &b.Assistant, &b.Results} {
+		sum += *part
+		*part = s.Scale(sum) - scaled // so that the rounded parts add up too
+		scaled += *part
+	}
 	return b
 }
 
@@ -71,6 +77,12 @@ func (s *State) Turns() []TurnOutline {
 			turns = append(turns, TurnOutline{Turn: turn, From: n.Seq})
 		}
 		turns[len(turns)-1].add(n)
+	}
+	sum, scaled := 0, 0
+	for i := range turns {
+		sum += turns[i].Tokens
+		turns[i].Tokens = s.Scale(sum) - scaled
+		scaled += turns[i].Tokens
 	}
 	return turns
 }

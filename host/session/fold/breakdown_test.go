@@ -26,8 +26,8 @@ func TestC19_TheBreakdownAddsUpToTheEstimate(t *testing.T) {
 			tokens += turn.Tokens
 			nodes += s.Surface.Index(turn.To) - s.Surface.Index(turn.From) + 1
 		}
-		if tokens != s.Surface.Tokens || nodes != len(s.Surface.Nodes) {
-			rt.Fatalf("the turns have %d tokens in %d nodes, the surface %d in %d", tokens, nodes, s.Surface.Tokens, len(s.Surface.Nodes))
+		if tokens != s.Scale(s.Surface.Tokens) || nodes != len(s.Surface.Nodes) {
+			rt.Fatalf("the turns have %d tokens in %d nodes, the surface %d in %d", tokens, nodes, s.Scale(s.Surface.Tokens), len(s.Surface.Nodes))
 		}
 	})
 }

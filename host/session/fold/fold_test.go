@@ -108,7 +108,7 @@ func TestC1_OnlyASystemMessageMayReplaceNode0(t *testing.T) {
 	}
 }
 
-func TestC2_TheAnchorCountsOnlyWhereItIsNotBelowTheEstimate(t *testing.T) {
+func TestC2_TheAnchorCountsOnlyWhereItIsNotFarBelowTheEstimate(t *testing.T) {
 	t.Parallel()
 	low := state(t, append([]session.Event{created()}, turn(1, system(strings.Repeat("x", 300)), assistant("ok", llm.Usage{Input: 5, Output: 1}))...)...)
 	if n, source := low.Measure(); source != fold.SourceEstimate || n != low.Estimate() {
@@ -125,6 +125,38 @@ func TestC2_TheAnchorCountsOnlyWhereItIsNotBelowTheEstimate(t *testing.T) {
 	}
 	if n, _ := high.Measure(); n != 518 {
 		t.Errorf("measured %d after a message of 18 tokens, want 518", n)
+	}
+}
+
+// TestC2_C078_TheRatioOfAnEndpointIsLearned: what the endpoint counts for an
+// estimated token scales the estimate, through compactions, until the model is
+// another.
+func TestC2_C078_TheRatioOfAnEndpointIsLearned(t *testing.T) {
+	t.Parallel()
+	events := append([]session.Event{created(), session.New(session.KindRequestHeader, session.Header{Model: "m", Provider: "p"})},
+		turn(1, system(strings.Repeat("x", 3000)), user(strings.Repeat("y", 3000)), assistant("ok", llm.Usage{Input: 1400, Output: 20}))...)
+	s := state(t, events...)
+	if n, source := s.Measure(); source != fold.SourceUsage || n != 1420 || s.Estimate() != 1420 {
+		t.Fatalf("measured %d %s, estimate %d; want 1420, as the endpoint counted", n, source, s.Estimate())
+	}
+	put := func(e session.Event) {
+		t.Helper()
+		e.Seq = s.Head + 1
+		if err := s.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(user(strings.Repeat("z", 3000)))
+	if n, _ := s.Measure(); n < 1420+690 || n > 1420+720 {
+		t.Errorf("measured %d after a message of about 1,000 estimated tokens", n)
+	}
+	put(user("checkpoint").On(session.Op{Kind: session.OpReplace, From: s.Surface.Nodes[1].Seq, To: s.Head}))
+	if n, source := s.Measure(); source != fold.SourceEstimate || n < 690 || n > 740 {
+		t.Errorf("measured %d %s after a replacement that leaves about 1,020 estimated tokens", n, source)
+	}
+	put(session.New(session.KindRequestHeader, session.Header{Model: "another", Provider: "p"}))
+	if n, _ := s.Measure(); n < 1000 {
+		t.Errorf("measured %d for a model that has counted nothing yet", n)
 	}
 }
 

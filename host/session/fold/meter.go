@@ -1,16 +1,23 @@
 package fold
 
 import (
+	"math"
+
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
 
 // Anchor is the newest provider usage that speaks of this surface, and the
-// estimate of the same surface at that moment. The zero value is none.
+// estimate of the same surface at that moment, not scaled. The zero value is none.
 type Anchor struct {
 	Tokens   int `json:"tokens"`
 	Estimate int `json:"estimate"`
 }
+
+// Bounds of the ratio between an endpoint's count and the estimate that are
+// believed. A usage below the least is distrusted altogether: some endpoints leave
+// out what they had cached.
+const minRatio, maxRatio = 0.5, 2.0
 
 // Where a measured figure comes from.
 const (
@@ -23,13 +30,25 @@ const (
 // nothing and never takes absent usage for zero.
 func (s *State) Measure() (tokens int, source string) {
 	if s.Anchor.Tokens > 0 {
-		return max(0, s.Anchor.Tokens+s.Estimate()-s.Anchor.Estimate), SourceUsage
+		return max(0, s.Anchor.Tokens+s.Scale(s.rough()-s.Anchor.Estimate)), SourceUsage
 	}
 	return s.Estimate(), SourceEstimate
 }
 
-// Estimate returns the estimated tokens of the surface and the tool declarations.
-func (s *State) Estimate() int { return s.Surface.Tokens + s.ToolTokens() }
+// Estimate returns the estimated tokens of the surface and the tool declarations,
+// scaled.
+func (s *State) Estimate() int { return s.Scale(s.rough()) }
+
+func (s *State) rough() int { return s.Surface.Tokens + s.ToolTokens() }
+
+// Scale turns tokens as llm.Estimate counts them into what this endpoint is likely
+// to count: by the ratio of its newest usage, and not at all before there was one.
+func (s *State) Scale(tokens int) int {
+	if s.Ratio == 0 {
+		return tokens
+	}
+	return int(math.Ceil(float64(tokens) * s.Ratio))
+}
 
 // ToolTokens estimates the tool declarations of the newest header.
 func (s *State) ToolTokens() int {
@@ -48,16 +67,19 @@ func (s *State) Fixed() int {
 	if len(s.Surface.Nodes) > 0 && s.Surface.Nodes[0].Kind == session.KindMessageSystem {
 		fixed += s.Surface.Nodes[0].Tokens
 	}
-	return fixed
+	return s.Scale(fixed)
 }
 
-// anchor takes a usage as the new anchor where it counts at least what the
-// estimate does; a smaller one is distrusted.
+// anchor takes a usage as the new anchor, and learns from it what the endpoint
+// counts for an estimated token.
 func (s *State) anchor(u llm.Usage) {
-	estimate := s.Estimate()
-	if total := u.Total(); total >= estimate && total > 0 {
-		s.Anchor = Anchor{Tokens: total, Estimate: estimate}
+	rough, total := s.rough(), u.Total()
+	if total == 0 || float64(total) < minRatio*float64(rough) {
+		s.Anchor = Anchor{}
 		return
 	}
-	s.Anchor = Anchor{}
+	s.Anchor = Anchor{Tokens: total, Estimate: rough}
+	if r := float64(total) / float64(max(rough, 1)); r <= maxRatio {
+		s.Ratio = r
+	}
 }

@@ -69,9 +69,8 @@ type salvage struct {
 	time    time.Time // of the newest event
 
 	compaction gathered
-	held       []slot         // before what is placed next
-	opening    *session.Event // the first among later that opens a turn or a step
-	later      []unit         // read behind held, to be placed once it is clear what is missing
+	held       []slot // before what is placed next
+	later      []unit // read behind held, to be settled once it is clear what is missing
 }
 
 // read takes the next event; false ends the salvage.
@@ -101,7 +100,7 @@ func (s *salvage) lose(last int64) {
 		return
 	}
 	s.tear()
-	s.resolve(nil)
+	s.resolve()
 	if s.next == 1 {
 		s.result.Lost++
 		s.result.Bridged++
@@ -141,6 +140,6 @@ func (s *salvage) finish(known int64) {
 		s.lose(max(known, min(1, s.next)))
 	}
 	s.tear()
-	s.resolve(nil)
+	s.resolve()
 	s.flush(nil)
 }

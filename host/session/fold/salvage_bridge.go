@@ -18,76 +18,65 @@ var damaged = closing{
 
 // What stands where a message was lost that others need before them.
 const (
-	textLostUser   = "(The stored session was damaged here; the message that stood in this place is lost.)"
+	textLostUser   = "(The stored session was damaged here; what was said in this place may be lost.)"
 	textLostSystem = "(The stored session was damaged here; the instructions that stood in this place are lost until they are written anew.)"
 )
 
-// bridge is what has to happen before an event can stand.
+// bridge is what has to happen before events can stand.
 type bridge struct {
 	turn   Turn
 	events []session.Event
-	room   func(events int) bool // is there any for so many?
-	blank  int                   // places of missing events
+	room   int  // for events
+	began  bool // a step has begun by then, or may have
 	failed bool
 }
 
-// bridge returns the events that are missing between the state and e, with later
-// standing right before e; where e is nil, before later. False means that no events,
-// or more than there is room for, would let it stand.
-func (s *salvage) bridge(later []unit, e *session.Event) ([]session.Event, bool) {
+// bridge returns the events that are missing between the state and units that
+// follow; none where there is no room for them.
+func (s *salvage) bridge(units []unit) []session.Event {
 	state := s.checker.state
-	b := &bridge{turn: state.Turn, room: func(n int) bool { return s.free(n) != nil }}
-	for _, p := range s.held {
-		if p.event == nil {
-			b.blank++
-		}
-	}
-	b.turn.Calls = append([]Call(nil), state.Turn.Calls...)
-	switch {
-	case s.opening != nil:
-		b.before(*s.opening)
-	case e != nil:
-		b.before(*e)
-	default:
-		b.reach(later)
-	}
-	appended := messages(later)
-	if len(appended) > 0 && appended[0].Kind != session.KindToolResult {
+	b := &bridge{turn: state.Turn, room: s.blanks(), began: state.Totals.Steps > 0}
+	b.structure(units)
+	said := messages(units)
+	if len(said) > 0 && said[0].Kind != session.KindToolResult {
 		b.answer()
 	}
-	if e != nil && e.Kind == session.KindMessageAssistant {
-		appended = append(appended, *e)
+	if b.failed {
+		return nil
 	}
-	b.messages(state, appended, claims(later))
-	if n := len(state.Surface.Nodes); e != nil && e.Kind == session.KindStepEnded && len(appended) == 0 && n > 0 &&
-		state.Surface.Nodes[n-1].Role == llm.RoleAssistant && len(state.Turn.Calls) == 0 && len(b.events) < b.blank {
-		b.message(llm.RoleUser, session.KindMessageUser, textLostUser) // what the next step answers may be lost
-	}
-	return b.events, !b.failed
+	b.messages(state, said)
+	b.claim(state, units)
+	return b.events
 }
 
-func messages(units []unit) []session.Event {
-	var found []session.Event
+// structure has turns and steps be so that the first of the units fits that says
+// how, or else so that the newest step is open that any of them names.
+func (b *bridge) structure(units []unit) {
 	for _, u := range units {
-		if e := u.events[0]; u.why == "" && len(u.events) == 1 && appends(e) {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-// claims are the inbox items that units claim.
-func claims(units []unit) map[int64]bool {
-	items := map[int64]bool{}
-	for _, u := range units {
-		if e := u.events[0]; u.why == "" && e.Kind == session.KindInboxClaimed {
-			p, _ := session.Decode[session.InboxClaimed](e)
-			for _, item := range p.Items {
-				items[item] = true
+		if e := u.one(); e != nil && (tells(*e) || opens(*e)) {
+			try := *b
+			if try.before(*e); !try.failed {
+				*b = try
+				return
 			}
 		}
 	}
-	return items
+	b.reach(units)
+}
+
+func opens(e session.Event) bool {
+	return e.Kind == session.KindTurnStarted || e.Kind == session.KindStepStarted
+}
+
+// messages are those that units append to the surface.
+func messages(units []unit) []session.Event {
+	var found []session.Event
+	for _, u := range units {
+		if e := u.one(); e != nil && appends(*e) {
+			found = append(found, *e)
+		}
+	}
+	return found
 }
 
 // before has everything be so that a structural event fits.
@@ -102,6 +91,7 @@ func (b *bridge) before(e session.Event) {
 	case session.KindTurnEnded:
 		b.openTurn(e.Turn)
 		b.closeStep()
+		b.began = true
 	case session.KindStepStarted:
 		if b.openTurn(e.Turn); b.turn.StepOpen && b.turn.Step < e.Step {
 			b.closeStep()
@@ -162,7 +152,7 @@ func (b *bridge) reach(units []unit) {
 
 func (b *bridge) add(e session.Event) {
 	b.events = append(b.events, e)
-	b.failed = b.failed || !b.room(len(b.events))
+	b.failed = b.failed || len(b.events) > b.room
 }
 
 // answer gives each open call a result.
@@ -184,6 +174,7 @@ func (b *bridge) closeStep() {
 func (b *bridge) closeTurn() {
 	b.closeStep()
 	if b.turn.Open {
+		b.began = true
 		failure := damaged.failure
 		b.add(session.New(session.KindTurnEnded, session.TurnEnded{Reason: session.ReasonError, Error: &failure, Repaired: true}).At(b.turn.Ordinal, 0))
 	}
@@ -205,63 +196,56 @@ func (b *bridge) openStep(turn, step int) {
 	b.openTurn(turn)
 	for b.turn.Step < step && !b.failed {
 		b.closeStep()
-		b.turn.Step, b.turn.StepOpen = b.turn.Step+1, true
+		b.turn.Step, b.turn.StepOpen, b.began = b.turn.Step+1, true, true
 		b.add(session.New(session.KindStepStarted, session.StepStarted{}).At(turn, b.turn.Step))
 	}
 	b.failed = b.failed || b.turn.Step != step || !b.turn.StepOpen
 }
 
-// messages has a user's message stand before an answer. Where there is room, once a
-// step began, it has a system message stand first and a user's behind it, and inbox
-// items leave the inbox whose messages stand.
-func (b *bridge) messages(s *State, appended []session.Event, claimed map[int64]bool) {
+// messages writes, where there is room, a message of a user where none is before an
+// answer that may follow, and instructions where none are before the first message.
+func (b *bridge) messages(s *State, said []session.Event) {
 	nodes := s.Surface.Nodes
-	last, spoken := llm.RoleSystem, s.spoken()
-	if len(nodes) > 0 {
-		last = nodes[len(nodes)-1].Role
+	heard := slices.ContainsFunc(said, func(e session.Event) bool { return e.Kind == session.KindMessageUser })
+	if n := len(nodes); n > 0 && s.spoken() {
+		heard = heard || nodes[n-1].Role != llm.RoleAssistant || len(nodes[n-1].CallIDs) > 0
 	}
-	var claim session.InboxClaimed
-	wanting := false
-	for _, e := range append(b.events[:len(b.events):len(b.events)], appended...) {
-		switch {
-		case e.Kind == session.KindMessageUser:
-			last, spoken = llm.RoleUser, true
-			if p, err := session.Decode[session.Message](e); err == nil && !claimed[p.Item] && queued(s, p.Item) && !slices.Contains(claim.Items, p.Item) {
-				claim.Items = append(claim.Items, p.Item)
-			}
-		case e.Kind == session.KindToolResult:
-			last = llm.RoleTool
-		case e.Kind == session.KindMessageAssistant:
-			wanting = wanting || last == llm.RoleAssistant || !spoken
+	if !heard && b.began && len(b.events) < b.room {
+		b.add(lostMessage(session.KindMessageUser, llm.RoleUser, textLostUser).At(b.turn.Ordinal, b.turn.Step))
+	}
+	first := b.began
+	if len(said) > 0 {
+		first = said[0].Kind != session.KindMessageSystem
+	}
+	if len(nodes) == 0 && first && len(b.events) < b.room {
+		b.events = slices.Insert(b.events, 0, lostMessage(session.KindMessageSystem, llm.RoleSystem, textLostSystem).At(s.Turn.Ordinal, s.Turn.Step))
+	}
+}
+
+func lostMessage(kind session.Kind, role llm.Role, text string) session.Event {
+	p := session.Message{Message: llm.Text(role, text)}
+	if role == llm.RoleUser {
+		p.Source = session.SourceHost
+	}
+	return session.New(kind, p).On(session.Op{Kind: session.OpAppend})
+}
+
+// claim takes the items out of the inbox whose messages stand among the units, where
+// no unit does and there is room.
+func (b *bridge) claim(s *State, units []unit) {
+	var lost session.InboxClaimed
+	for _, e := range messages(units) {
+		if p, err := session.Decode[session.Message](e); err == nil && e.Kind == session.KindMessageUser && queued(s, p.Item) {
+			lost.Items = append(lost.Items, p.Item)
 		}
 	}
-	if wanting {
-		b.message(llm.RoleUser, session.KindMessageUser, textLostUser)
+	for _, u := range units {
+		if e := u.one(); e != nil && e.Kind == session.KindInboxClaimed {
+			p, _ := session.Decode[session.InboxClaimed](*e)
+			lost.Items = slices.DeleteFunc(lost.Items, func(item int64) bool { return slices.Contains(p.Items, item) })
+		}
 	}
-	began := s.Totals.Steps > 0 || b.turn.Step > 0
-	if !wanting && !spoken && began && len(b.events) < b.blank {
-		b.message(llm.RoleUser, session.KindMessageUser, textLostUser)
+	if len(lost.Items) > 0 && len(b.events) < b.room {
+		b.add(session.New(session.KindInboxClaimed, lost).At(b.turn.Ordinal, b.turn.Step))
 	}
-	first := len(appended) > 0 && appended[0].Kind != session.KindMessageSystem || len(appended) == 0 && began
-	if len(nodes) == 0 && first && b.room(len(b.events)+1) {
-		system := b.events
-		b.events = nil
-		b.message(llm.RoleSystem, session.KindMessageSystem, textLostSystem)
-		b.events = append(b.events, system...)
-	}
-	if len(claim.Items) > 0 && b.room(len(b.events)+1) {
-		b.add(session.New(session.KindInboxClaimed, claim).At(b.turn.Ordinal, b.turn.Step))
-	}
-}
-
-func queued(s *State, item int64) bool {
-	return slices.ContainsFunc(s.Inbox, func(it Item) bool { return it.Seq == item })
-}
-
-func (b *bridge) message(role llm.Role, kind session.Kind, text string) {
-	source := session.SourceHost
-	if role == llm.RoleSystem {
-		source = ""
-	}
-	b.add(session.New(kind, session.Message{Message: llm.Text(role, text), Source: source}).At(b.turn.Ordinal, b.turn.Step).On(session.Op{Kind: session.OpAppend}))
 }

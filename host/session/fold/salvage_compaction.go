@@ -1,6 +1,10 @@
 package fold
 
-import "github.com/tureen-host/tureen/host/session"
+import (
+	"slices"
+
+	"github.com/tureen-host/tureen/host/session"
+)
 
 const (
 	whyHalf     = "it belongs to a compaction that is not whole"
@@ -76,4 +80,52 @@ func (s *salvage) asideAll(events []session.Event) {
 	if len(events) > 0 {
 		s.place(unit{events, whyHalf})
 	}
+}
+
+// mend writes anew, for what is there, an event that names something lost: a
+// compaction stays in force where some of what it hid is gone, and an inbox item
+// that was taken up with a lost one is not taken up again.
+func mend(s *State, e session.Event) (session.Event, bool) {
+	if e.Kind != session.KindInboxClaimed {
+		return retarget(&s.Surface, e)
+	}
+	p, err := session.Decode[session.InboxClaimed](e)
+	p.Items = slices.DeleteFunc(p.Items, func(item int64) bool { return !queued(s, item) })
+	rest := session.New(e.Kind, p).At(e.Turn, e.Step)
+	rest.Seq, rest.Time = e.Seq, e.Time
+	return rest, err == nil && len(p.Items) > 0
+}
+
+func queued(s *State, item int64) bool {
+	return slices.ContainsFunc(s.Inbox, func(it Item) bool { return it.Seq == item })
+}
+
+// retarget names nodes that are there in place of lost ones. Where the first node of
+// a span is lost, it begins behind node 0; where the last one is, it ends with what
+// is older.
+func retarget(s *Surface, e session.Event) (session.Event, bool) {
+	if e.Op == nil || len(s.Nodes) == 0 || !inCompaction[e.Kind] {
+		return e, false
+	}
+	first, last := s.Nodes[0], len(s.Nodes)-1
+	if e.Kind == session.KindMessageSystem {
+		return e.On(session.Op{Kind: session.OpReplace, From: first.Seq, To: first.Seq}), e.Op.Kind == session.OpReplace && first.Kind == e.Kind
+	}
+	if e.Op.Kind != session.OpReplace && e.Op.Kind != session.OpDrop || e.Op.From == e.Op.To {
+		return e, false
+	}
+	from, to := s.Index(e.Op.From), s.Index(e.Op.To)
+	if from < 0 {
+		from = min(1, last)
+	}
+	for to < 0 && last >= from {
+		if s.Nodes[last].Seq < e.Op.To {
+			to = last
+		}
+		last--
+	}
+	if to < from || from == 0 {
+		return e, false
+	}
+	return e.On(session.Op{Kind: e.Op.Kind, From: s.Nodes[from].Seq, To: s.Nodes[to].Seq}), true
 }

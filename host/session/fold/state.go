@@ -23,6 +23,7 @@ type State struct {
 	Compaction Compaction       `json:"compaction"`
 	Context    string           `json:"context,omitempty"` // the newest runtime context on the surface
 	Anchor     Anchor           `json:"anchor"`
+	Ratio      float64          `json:"ratio,omitempty"` // the endpoint's count of an estimated token; 0 = not learned
 	Totals     Totals           `json:"totals"`
 	Records    map[string]int64 `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
 	Directory  string           `json:"directory"`           // where tools start from

@@ -3133,6 +3133,7 @@ type CallToolResponse struct {
 	//	*CallToolResponse_Progress
 	//	*CallToolResponse_Result
 	//	*CallToolResponse_Error
+	//	*CallToolResponse_Text
 	Message       isCallToolResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3202,6 +3203,15 @@ func (x *CallToolResponse) GetError() *PluginError {
 	return nil
 }
 
+func (x *CallToolResponse) GetText() string {
+	if x != nil {
+		if x, ok := x.Message.(*CallToolResponse_Text); ok {
+			return x.Text
+		}
+	}
+	return ""
+}
+
 type isCallToolResponse_Message interface {
 	isCallToolResponse_Message()
 }
@@ -3218,11 +3228,19 @@ type CallToolResponse_Error struct {
 	Error *PluginError `protobuf:"bytes,3,opt,name=error,proto3,oneof"`
 }
 
+type CallToolResponse_Text struct {
+	// A piece of a long text, before the result: the pieces, in order, stand
+	// before result.text. The host takes 64 MiB of a result.
+	Text string `protobuf:"bytes,4,opt,name=text,proto3,oneof"`
+}
+
 func (*CallToolResponse_Progress) isCallToolResponse_Message() {}
 
 func (*CallToolResponse_Result) isCallToolResponse_Message() {}
 
 func (*CallToolResponse_Error) isCallToolResponse_Message() {}
+
+func (*CallToolResponse_Text) isCallToolResponse_Message() {}
 
 type ToolResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -6654,6 +6672,118 @@ func (*PutRecordResponse) Descriptor() ([]byte, []int) {
 	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{95}
 }
 
+type ListRecordsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`                          // "" = all
+	AfterSeq      int64                  `protobuf:"varint,3,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"` // the page begins behind it
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecordsRequest) Reset() {
+	*x = ListRecordsRequest{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecordsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecordsRequest) ProtoMessage() {}
+
+func (x *ListRecordsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecordsRequest.ProtoReflect.Descriptor instead.
+func (*ListRecordsRequest) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{96}
+}
+
+func (x *ListRecordsRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *ListRecordsRequest) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *ListRecordsRequest) GetAfterSeq() int64 {
+	if x != nil {
+		return x.AfterSeq
+	}
+	return 0
+}
+
+type ListRecordsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Records       []*Event               `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"` // of kind "record"
+	More          bool                   `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecordsResponse) Reset() {
+	*x = ListRecordsResponse{}
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecordsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecordsResponse) ProtoMessage() {}
+
+func (x *ListRecordsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecordsResponse.ProtoReflect.Descriptor instead.
+func (*ListRecordsResponse) Descriptor() ([]byte, []int) {
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{97}
+}
+
+func (x *ListRecordsResponse) GetRecords() []*Event {
+	if x != nil {
+		return x.Records
+	}
+	return nil
+}
+
+func (x *ListRecordsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
 type LogRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Lines         []*LogLine             `protobuf:"bytes,1,rep,name=lines,proto3" json:"lines,omitempty"`
@@ -6663,7 +6793,7 @@ type LogRequest struct {
 
 func (x *LogRequest) Reset() {
 	*x = LogRequest{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6675,7 +6805,7 @@ func (x *LogRequest) String() string {
 func (*LogRequest) ProtoMessage() {}
 
 func (x *LogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[96]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6688,7 +6818,7 @@ func (x *LogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogRequest.ProtoReflect.Descriptor instead.
 func (*LogRequest) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{96}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{98}
 }
 
 func (x *LogRequest) GetLines() []*LogLine {
@@ -6709,7 +6839,7 @@ type LogLine struct {
 
 func (x *LogLine) Reset() {
 	*x = LogLine{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[99]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6721,7 +6851,7 @@ func (x *LogLine) String() string {
 func (*LogLine) ProtoMessage() {}
 
 func (x *LogLine) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[97]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[99]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6734,7 +6864,7 @@ func (x *LogLine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLine.ProtoReflect.Descriptor instead.
 func (*LogLine) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{97}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{99}
 }
 
 func (x *LogLine) GetLevel() string {
@@ -6766,7 +6896,7 @@ type LogResponse struct {
 
 func (x *LogResponse) Reset() {
 	*x = LogResponse{}
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[100]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6778,7 +6908,7 @@ func (x *LogResponse) String() string {
 func (*LogResponse) ProtoMessage() {}
 
 func (x *LogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[98]
+	mi := &file_tureen_plugin_v1_plugin_proto_msgTypes[100]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6791,7 +6921,7 @@ func (x *LogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogResponse.ProtoReflect.Descriptor instead.
 func (*LogResponse) Descriptor() ([]byte, []int) {
-	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{98}
+	return file_tureen_plugin_v1_plugin_proto_rawDescGZIP(), []int{100}
 }
 
 var File_tureen_plugin_v1_plugin_proto protoreflect.FileDescriptor
@@ -7023,11 +7153,12 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x04 \x01(\fR\targuments\x12\x12\n" +
 	"\x04room\x18\x05 \x01(\x05R\x04room\x12?\n" +
-	"\vconfinement\x18\x06 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\"\xaa\x01\n" +
+	"\vconfinement\x18\x06 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\"\xc0\x01\n" +
 	"\x10CallToolResponse\x12\x1c\n" +
 	"\bprogress\x18\x01 \x01(\tH\x00R\bprogress\x126\n" +
 	"\x06result\x18\x02 \x01(\v2\x1c.tureen.plugin.v1.ToolResultH\x00R\x06result\x125\n" +
-	"\x05error\x18\x03 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorH\x00R\x05errorB\t\n" +
+	"\x05error\x18\x03 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorH\x00R\x05error\x12\x14\n" +
+	"\x04text\x18\x04 \x01(\tH\x00R\x04textB\t\n" +
 	"\amessage\"\xb3\x01\n" +
 	"\n" +
 	"ToolResult\x12\x12\n" +
@@ -7261,7 +7392,14 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x10PutRecordRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x120\n" +
 	"\x06record\x18\x02 \x01(\v2\x18.tureen.plugin.v1.RecordR\x06record\"\x13\n" +
-	"\x11PutRecordResponse\"=\n" +
+	"\x11PutRecordResponse\"_\n" +
+	"\x12ListRecordsRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1b\n" +
+	"\tafter_seq\x18\x03 \x01(\x03R\bafterSeq\"\\\n" +
+	"\x13ListRecordsResponse\x121\n" +
+	"\arecords\x18\x01 \x03(\v2\x17.tureen.plugin.v1.EventR\arecords\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"=\n" +
 	"\n" +
 	"LogRequest\x12/\n" +
 	"\x05lines\x18\x01 \x03(\v2\x19.tureen.plugin.v1.LogLineR\x05lines\"\xb3\x01\n" +
@@ -7351,9 +7489,10 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04Tell\x12\x1d.tureen.plugin.v1.TellRequest\x1a\x1e.tureen.plugin.v1.TellResponse\x12T\n" +
 	"\tInterrupt\x12\".tureen.plugin.v1.InterruptRequest\x1a#.tureen.plugin.v1.InterruptResponse2\\\n" +
 	"\x05Model\x12S\n" +
-	"\bGenerate\x12!.tureen.plugin.v1.GenerateRequest\x1a\".tureen.plugin.v1.GenerateResponse0\x012_\n" +
+	"\bGenerate\x12!.tureen.plugin.v1.GenerateRequest\x1a\".tureen.plugin.v1.GenerateResponse0\x012\xbb\x01\n" +
 	"\aRecords\x12T\n" +
-	"\tPutRecord\x12\".tureen.plugin.v1.PutRecordRequest\x1a#.tureen.plugin.v1.PutRecordResponse2Q\n" +
+	"\tPutRecord\x12\".tureen.plugin.v1.PutRecordRequest\x1a#.tureen.plugin.v1.PutRecordResponse\x12Z\n" +
+	"\vListRecords\x12$.tureen.plugin.v1.ListRecordsRequest\x1a%.tureen.plugin.v1.ListRecordsResponse2Q\n" +
 	"\vDiagnostics\x12B\n" +
 	"\x03Log\x12\x1c.tureen.plugin.v1.LogRequest\x1a\x1d.tureen.plugin.v1.LogResponseB?Z=github.com/tureen-host/tureen/proto/tureen/plugin/v1;pluginv1b\x06proto3"
 
@@ -7370,7 +7509,7 @@ func file_tureen_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_tureen_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_tureen_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 102)
+var file_tureen_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 104)
 var file_tureen_plugin_v1_plugin_proto_goTypes = []any{
 	(Role)(0),                     // 0: tureen.plugin.v1.Role
 	(Trigger)(0),                  // 1: tureen.plugin.v1.Trigger
@@ -7473,18 +7612,20 @@ var file_tureen_plugin_v1_plugin_proto_goTypes = []any{
 	(*Generated)(nil),             // 98: tureen.plugin.v1.Generated
 	(*PutRecordRequest)(nil),      // 99: tureen.plugin.v1.PutRecordRequest
 	(*PutRecordResponse)(nil),     // 100: tureen.plugin.v1.PutRecordResponse
-	(*LogRequest)(nil),            // 101: tureen.plugin.v1.LogRequest
-	(*LogLine)(nil),               // 102: tureen.plugin.v1.LogLine
-	(*LogResponse)(nil),           // 103: tureen.plugin.v1.LogResponse
-	nil,                           // 104: tureen.plugin.v1.InitializeRequest.SecretsEntry
-	nil,                           // 105: tureen.plugin.v1.ReadEventsResponse.OversizeEntry
-	nil,                           // 106: tureen.plugin.v1.LogLine.FieldsEntry
+	(*ListRecordsRequest)(nil),    // 101: tureen.plugin.v1.ListRecordsRequest
+	(*ListRecordsResponse)(nil),   // 102: tureen.plugin.v1.ListRecordsResponse
+	(*LogRequest)(nil),            // 103: tureen.plugin.v1.LogRequest
+	(*LogLine)(nil),               // 104: tureen.plugin.v1.LogLine
+	(*LogResponse)(nil),           // 105: tureen.plugin.v1.LogResponse
+	nil,                           // 106: tureen.plugin.v1.InitializeRequest.SecretsEntry
+	nil,                           // 107: tureen.plugin.v1.ReadEventsResponse.OversizeEntry
+	nil,                           // 108: tureen.plugin.v1.LogLine.FieldsEntry
 }
 var file_tureen_plugin_v1_plugin_proto_depIdxs = []int32{
 	11,  // 0: tureen.plugin.v1.SessionInfo.budget:type_name -> tureen.plugin.v1.Budget
 	15,  // 1: tureen.plugin.v1.Question.options:type_name -> tureen.plugin.v1.Option
 	0,   // 2: tureen.plugin.v1.GetInfoResponse.roles:type_name -> tureen.plugin.v1.Role
-	104, // 3: tureen.plugin.v1.InitializeRequest.secrets:type_name -> tureen.plugin.v1.InitializeRequest.SecretsEntry
+	106, // 3: tureen.plugin.v1.InitializeRequest.secrets:type_name -> tureen.plugin.v1.InitializeRequest.SecretsEntry
 	6,   // 4: tureen.plugin.v1.InitializeResponse.error:type_name -> tureen.plugin.v1.PluginError
 	5,   // 5: tureen.plugin.v1.OpenSessionRequest.context:type_name -> tureen.plugin.v1.CallContext
 	12,  // 6: tureen.plugin.v1.OpenSessionRequest.session:type_name -> tureen.plugin.v1.SessionInfo
@@ -7556,7 +7697,7 @@ var file_tureen_plugin_v1_plugin_proto_depIdxs = []int32{
 	73,  // 72: tureen.plugin.v1.Notice.hello:type_name -> tureen.plugin.v1.Hello
 	74,  // 73: tureen.plugin.v1.Notice.shutting_down:type_name -> tureen.plugin.v1.ShuttingDown
 	7,   // 74: tureen.plugin.v1.ReadEventsResponse.events:type_name -> tureen.plugin.v1.Event
-	105, // 75: tureen.plugin.v1.ReadEventsResponse.oversize:type_name -> tureen.plugin.v1.ReadEventsResponse.OversizeEntry
+	107, // 75: tureen.plugin.v1.ReadEventsResponse.oversize:type_name -> tureen.plugin.v1.ReadEventsResponse.OversizeEntry
 	8,   // 76: tureen.plugin.v1.ReadOutlineResponse.nodes:type_name -> tureen.plugin.v1.Node
 	14,  // 77: tureen.plugin.v1.AskRequest.question:type_name -> tureen.plugin.v1.Question
 	16,  // 78: tureen.plugin.v1.AskResponse.answer:type_name -> tureen.plugin.v1.Answer
@@ -7571,81 +7712,84 @@ var file_tureen_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,   // 87: tureen.plugin.v1.GenerateResponse.error:type_name -> tureen.plugin.v1.PluginError
 	10,  // 88: tureen.plugin.v1.Generated.usage:type_name -> tureen.plugin.v1.Usage
 	30,  // 89: tureen.plugin.v1.PutRecordRequest.record:type_name -> tureen.plugin.v1.Record
-	102, // 90: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
-	106, // 91: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
-	17,  // 92: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
-	19,  // 93: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
-	21,  // 94: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
-	23,  // 95: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
-	25,  // 96: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
-	27,  // 97: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
-	32,  // 98: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
-	39,  // 99: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
-	42,  // 100: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
-	45,  // 101: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
-	47,  // 102: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
-	50,  // 103: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
-	53,  // 104: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
-	55,  // 105: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
-	58,  // 106: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
-	60,  // 107: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
-	62,  // 108: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
-	64,  // 109: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
-	66,  // 110: tureen.plugin.v1.Commands.ListCommands:input_type -> tureen.plugin.v1.ListCommandsRequest
-	69,  // 111: tureen.plugin.v1.Commands.RunCommand:input_type -> tureen.plugin.v1.RunCommandRequest
-	71,  // 112: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
-	75,  // 113: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
-	77,  // 114: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
-	79,  // 115: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
-	81,  // 116: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
-	83,  // 117: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
-	85,  // 118: tureen.plugin.v1.User.Ask:input_type -> tureen.plugin.v1.AskRequest
-	88,  // 119: tureen.plugin.v1.Children.Spawn:input_type -> tureen.plugin.v1.SpawnRequest
-	90,  // 120: tureen.plugin.v1.Children.ListChildren:input_type -> tureen.plugin.v1.ListChildrenRequest
-	92,  // 121: tureen.plugin.v1.Children.Tell:input_type -> tureen.plugin.v1.TellRequest
-	94,  // 122: tureen.plugin.v1.Children.Interrupt:input_type -> tureen.plugin.v1.InterruptRequest
-	96,  // 123: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
-	99,  // 124: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
-	101, // 125: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
-	18,  // 126: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
-	20,  // 127: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
-	22,  // 128: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
-	24,  // 129: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
-	26,  // 130: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
-	28,  // 131: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
-	33,  // 132: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
-	40,  // 133: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
-	43,  // 134: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
-	46,  // 135: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
-	49,  // 136: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
-	52,  // 137: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
-	54,  // 138: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
-	57,  // 139: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
-	59,  // 140: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
-	61,  // 141: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
-	63,  // 142: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
-	65,  // 143: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
-	67,  // 144: tureen.plugin.v1.Commands.ListCommands:output_type -> tureen.plugin.v1.ListCommandsResponse
-	70,  // 145: tureen.plugin.v1.Commands.RunCommand:output_type -> tureen.plugin.v1.RunCommandResponse
-	72,  // 146: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
-	76,  // 147: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
-	78,  // 148: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
-	80,  // 149: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
-	82,  // 150: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
-	84,  // 151: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
-	86,  // 152: tureen.plugin.v1.User.Ask:output_type -> tureen.plugin.v1.AskResponse
-	89,  // 153: tureen.plugin.v1.Children.Spawn:output_type -> tureen.plugin.v1.SpawnResponse
-	91,  // 154: tureen.plugin.v1.Children.ListChildren:output_type -> tureen.plugin.v1.ListChildrenResponse
-	93,  // 155: tureen.plugin.v1.Children.Tell:output_type -> tureen.plugin.v1.TellResponse
-	95,  // 156: tureen.plugin.v1.Children.Interrupt:output_type -> tureen.plugin.v1.InterruptResponse
-	97,  // 157: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
-	100, // 158: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
-	103, // 159: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
-	126, // [126:160] is the sub-list for method output_type
-	92,  // [92:126] is the sub-list for method input_type
-	92,  // [92:92] is the sub-list for extension type_name
-	92,  // [92:92] is the sub-list for extension extendee
-	0,   // [0:92] is the sub-list for field type_name
+	7,   // 90: tureen.plugin.v1.ListRecordsResponse.records:type_name -> tureen.plugin.v1.Event
+	104, // 91: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
+	108, // 92: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
+	17,  // 93: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
+	19,  // 94: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
+	21,  // 95: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
+	23,  // 96: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
+	25,  // 97: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
+	27,  // 98: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
+	32,  // 99: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
+	39,  // 100: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
+	42,  // 101: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
+	45,  // 102: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
+	47,  // 103: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
+	50,  // 104: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
+	53,  // 105: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
+	55,  // 106: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
+	58,  // 107: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
+	60,  // 108: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
+	62,  // 109: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
+	64,  // 110: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
+	66,  // 111: tureen.plugin.v1.Commands.ListCommands:input_type -> tureen.plugin.v1.ListCommandsRequest
+	69,  // 112: tureen.plugin.v1.Commands.RunCommand:input_type -> tureen.plugin.v1.RunCommandRequest
+	71,  // 113: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
+	75,  // 114: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
+	77,  // 115: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
+	79,  // 116: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
+	81,  // 117: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
+	83,  // 118: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
+	85,  // 119: tureen.plugin.v1.User.Ask:input_type -> tureen.plugin.v1.AskRequest
+	88,  // 120: tureen.plugin.v1.Children.Spawn:input_type -> tureen.plugin.v1.SpawnRequest
+	90,  // 121: tureen.plugin.v1.Children.ListChildren:input_type -> tureen.plugin.v1.ListChildrenRequest
+	92,  // 122: tureen.plugin.v1.Children.Tell:input_type -> tureen.plugin.v1.TellRequest
+	94,  // 123: tureen.plugin.v1.Children.Interrupt:input_type -> tureen.plugin.v1.InterruptRequest
+	96,  // 124: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
+	99,  // 125: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
+	101, // 126: tureen.plugin.v1.Records.ListRecords:input_type -> tureen.plugin.v1.ListRecordsRequest
+	103, // 127: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
+	18,  // 128: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
+	20,  // 129: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
+	22,  // 130: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
+	24,  // 131: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
+	26,  // 132: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
+	28,  // 133: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
+	33,  // 134: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
+	40,  // 135: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
+	43,  // 136: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
+	46,  // 137: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
+	49,  // 138: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
+	52,  // 139: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
+	54,  // 140: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
+	57,  // 141: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
+	59,  // 142: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
+	61,  // 143: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
+	63,  // 144: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
+	65,  // 145: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
+	67,  // 146: tureen.plugin.v1.Commands.ListCommands:output_type -> tureen.plugin.v1.ListCommandsResponse
+	70,  // 147: tureen.plugin.v1.Commands.RunCommand:output_type -> tureen.plugin.v1.RunCommandResponse
+	72,  // 148: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
+	76,  // 149: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
+	78,  // 150: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
+	80,  // 151: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
+	82,  // 152: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
+	84,  // 153: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
+	86,  // 154: tureen.plugin.v1.User.Ask:output_type -> tureen.plugin.v1.AskResponse
+	89,  // 155: tureen.plugin.v1.Children.Spawn:output_type -> tureen.plugin.v1.SpawnResponse
+	91,  // 156: tureen.plugin.v1.Children.ListChildren:output_type -> tureen.plugin.v1.ListChildrenResponse
+	93,  // 157: tureen.plugin.v1.Children.Tell:output_type -> tureen.plugin.v1.TellResponse
+	95,  // 158: tureen.plugin.v1.Children.Interrupt:output_type -> tureen.plugin.v1.InterruptResponse
+	97,  // 159: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
+	100, // 160: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
+	102, // 161: tureen.plugin.v1.Records.ListRecords:output_type -> tureen.plugin.v1.ListRecordsResponse
+	105, // 162: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
+	128, // [128:163] is the sub-list for method output_type
+	93,  // [93:128] is the sub-list for method input_type
+	93,  // [93:93] is the sub-list for extension type_name
+	93,  // [93:93] is the sub-list for extension extendee
+	0,   // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_tureen_plugin_v1_plugin_proto_init() }
@@ -7667,6 +7811,7 @@ func file_tureen_plugin_v1_plugin_proto_init() {
 		(*CallToolResponse_Progress)(nil),
 		(*CallToolResponse_Result)(nil),
 		(*CallToolResponse_Error)(nil),
+		(*CallToolResponse_Text)(nil),
 	}
 	file_tureen_plugin_v1_plugin_proto_msgTypes[52].OneofWrappers = []any{}
 	file_tureen_plugin_v1_plugin_proto_msgTypes[67].OneofWrappers = []any{
@@ -7684,7 +7829,7 @@ func file_tureen_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_tureen_plugin_v1_plugin_proto_rawDesc), len(file_tureen_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   102,
+			NumMessages:   104,
 			NumExtensions: 0,
 			NumServices:   13,
 		},

@@ -2040,7 +2040,8 @@ var Model_ServiceDesc = grpc.ServiceDesc{
 }
 
 const (
-	Records_PutRecord_FullMethodName = "/tureen.plugin.v1.Records/PutRecord"
+	Records_PutRecord_FullMethodName   = "/tureen.plugin.v1.Records/PutRecord"
+	Records_ListRecords_FullMethodName = "/tureen.plugin.v1.Records/ListRecords"
 )
 
 // RecordsClient is the client API for Records service.
@@ -2051,6 +2052,9 @@ const (
 // they are read as events of kind "record".
 type RecordsClient interface {
 	PutRecord(ctx context.Context, in *PutRecordRequest, opts ...grpc.CallOption) (*PutRecordResponse, error)
+	// ListRecords returns the newest record of each key of the calling plugin,
+	// oldest first: what holds now, however long the log is.
+	ListRecords(ctx context.Context, in *ListRecordsRequest, opts ...grpc.CallOption) (*ListRecordsResponse, error)
 }
 
 type recordsClient struct {
@@ -2071,6 +2075,16 @@ func (c *recordsClient) PutRecord(ctx context.Context, in *PutRecordRequest, opt
 	return out, nil
 }
 
+func (c *recordsClient) ListRecords(ctx context.Context, in *ListRecordsRequest, opts ...grpc.CallOption) (*ListRecordsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecordsResponse)
+	err := c.cc.Invoke(ctx, Records_ListRecords_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RecordsServer is the server API for Records service.
 // All implementations must embed UnimplementedRecordsServer
 // for forward compatibility.
@@ -2079,6 +2093,9 @@ func (c *recordsClient) PutRecord(ctx context.Context, in *PutRecordRequest, opt
 // they are read as events of kind "record".
 type RecordsServer interface {
 	PutRecord(context.Context, *PutRecordRequest) (*PutRecordResponse, error)
+	// ListRecords returns the newest record of each key of the calling plugin,
+	// oldest first: what holds now, however long the log is.
+	ListRecords(context.Context, *ListRecordsRequest) (*ListRecordsResponse, error)
 	mustEmbedUnimplementedRecordsServer()
 }
 
@@ -2091,6 +2108,9 @@ type UnimplementedRecordsServer struct{}
 
 func (UnimplementedRecordsServer) PutRecord(context.Context, *PutRecordRequest) (*PutRecordResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutRecord not implemented")
+}
+func (UnimplementedRecordsServer) ListRecords(context.Context, *ListRecordsRequest) (*ListRecordsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecords not implemented")
 }
 func (UnimplementedRecordsServer) mustEmbedUnimplementedRecordsServer() {}
 func (UnimplementedRecordsServer) testEmbeddedByValue()                 {}
@@ -2131,6 +2151,24 @@ func _Records_PutRecord_Handler(srv interface{}, ctx context.Context, dec func(i
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Records_ListRecords_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecordsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RecordsServer).ListRecords(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Records_ListRecords_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RecordsServer).ListRecords(ctx, req.(*ListRecordsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Records_ServiceDesc is the grpc.ServiceDesc for Records service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -2141,6 +2179,10 @@ var Records_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "PutRecord",
 			Handler:    _Records_PutRecord_Handler,
+		},
+		{
+			MethodName: "ListRecords",
+			Handler:    _Records_ListRecords_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"time"
@@ -68,13 +66,6 @@ func (x *access) FollowUp(ctx context.Context, text, key string) error {
 func (x *access) Ask(ctx context.Context, q session.Question, timeout time.Duration) (session.Answer, error) {
 	q.Kind, q.Plugin = session.QuestionOpen, x.plugin
 	return x.a.question(ctx, q, timeout)
-}
-
-func (x *access) PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error {
-	if kind == "" || !json.Valid(data) {
-		return errors.New("a record needs a kind and JSON data")
-	}
-	return x.a.rec.commit(ctx, session.New(session.KindRecord, session.Record{Plugin: x.plugin, Kind: kind, Key: key, Data: data}))
 }
 
 // Generate sends the session's own prefix and g.Append, once, without retries;

@@ -54,8 +54,8 @@ func (b *batch) stage(i, limit int) error {
 		text := r.Text
 		if llm.EstimateText(text) > limit {
 			payload.Spilled = s.Head + 1
-			events = append(events, spill.Event(c.ID, c.Name, text).At(b.at.Turn, b.at.Step))
-			text = spill.Preview(text, spill.ID(payload.Spilled), limit)
+			events = append(events, spill.Event(c.ID, c.Name, text, r.LeftOut).At(b.at.Turn, b.at.Step))
+			text = spill.Preview(text, spill.ID(payload.Spilled), limit, r.LeftOut)
 		}
 		payload.Message = llm.ToolResult(c.ID, text, r.IsError)
 		return append(events, session.New(session.KindToolResult, payload).At(b.at.Turn, b.at.Step).On(session.Op{Kind: session.OpAppend})), nil

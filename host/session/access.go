@@ -40,8 +40,13 @@ type Access interface {
 	Tell(ctx context.Context, to, text string) error
 	// Interrupt ends what a child is doing; it settles as cancelled.
 	Interrupt(ctx context.Context, child string) error
-	// PutRecord appends a record of the calling plugin. Records are read as
-	// events of KindRecord.
+	// Records yields what holds of the calling plugin's records, of one kind or, for
+	// "", of all: the newest of each kind and key, as events of KindRecord, oldest
+	// first. One with null data is none. The cost is that of what is yielded, however
+	// long the log is. One that is written meanwhile may come once more.
+	Records(ctx context.Context, kind string) iter.Seq2[Event, error]
+	// PutRecord appends a record of the calling plugin, in place of the one of the
+	// same kind and key; null data takes that away.
 	PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error
 }
 
@@ -120,6 +125,9 @@ func (Refusing) Spawn(context.Context, Spawn) (Child, error) { return Child{}, e
 func (Refusing) Children(context.Context) ([]Child, error)   { return nil, errRefused }
 func (Refusing) Tell(context.Context, string, string) error  { return errRefused }
 func (Refusing) Interrupt(context.Context, string) error     { return errRefused }
+func (Refusing) Records(context.Context, string) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { yield(Event{}, errRefused) }
+}
 func (Refusing) PutRecord(context.Context, string, string, json.RawMessage) error {
 	return errRefused
 }

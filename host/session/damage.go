@@ -35,3 +35,12 @@ type Salvager interface {
 	// ErrNotFound where there is no such session.
 	Salvage(ctx context.Context, id string) iter.Seq2[Event, error]
 }
+
+// Inspector is a Reader that can look at its storage itself: at what no event tells
+// of, such as an index.
+type Inspector interface {
+	Reader
+	// Inspect reads all of the storage once and says what is wrong with it, nothing
+	// where it is sound.
+	Inspect(ctx context.Context) ([]string, error)
+}

@@ -248,6 +248,8 @@ type Spilled struct {
 	Lines  int    `json:"lines"`
 	Tokens int    `json:"tokens"` // estimate
 	Text   string `json:"text"`
+	// LeftOut is how many bytes the tool had left out of the text for good.
+	LeftOut int64 `json:"left_out,omitempty"`
 }
 
 // Header is what a request carries besides its messages.

@@ -74,6 +74,9 @@ func (p *Provider) Call(ctx context.Context, call tool.Call, _ func(string)) (to
 	if err != nil {
 		return tool.Failed("OUT_OF_RANGE", err.Error()), nil
 	}
+	if spilled.LeftOut > 0 {
+		text += "\n(" + partial(spilled.LeftOut) + ")"
+	}
 	p.used += tokens(text)
 	return tool.Result{Text: text}, nil
 }

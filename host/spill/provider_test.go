@@ -23,7 +23,7 @@ func kept(t *testing.T, id, text string) *spill.Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := log.Append(t.Context(), session.Batch{Head: 1, Events: []session.Event{spill.Event("c1", "shell", text), session.New(session.KindWarning, session.Warning{})}}); err != nil {
+	if _, err := log.Append(t.Context(), session.Batch{Head: 1, Events: []session.Event{spill.Event("c1", "shell", text, 0), session.New(session.KindWarning, session.Warning{})}}); err != nil {
 		t.Fatal(err)
 	}
 	return spill.New(log)
@@ -114,5 +114,22 @@ func TestC16_ACancelledCallEnds(t *testing.T) {
 	r, err := kept(t, "s1", "x").Call(ctx, tool.Call{Arguments: json.RawMessage(`{"id":"spill-2"}`)}, nil)
 	if err != nil || !r.IsError || r.Text != "Error: tool call aborted" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Who searches in vain learns that the text was not all there was (C154).
+func TestW1_C154_PagesOfAPartialTextSaySo(t *testing.T) {
+	t.Parallel()
+	log, err := memlog.New().Create(t.Context(), session.Created{ID: "s1", Workspace: "/w", Time: time.Unix(1, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := log.Append(t.Context(), session.Batch{Head: 1, Events: []session.Event{spill.Event("c1", "shell", "start\nend\n", 4096)}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, arguments := range []string{`{"id":"spill-2"}`, `{"id":"spill-2","search":"middle"}`} {
+		if r := call(t, spill.New(log), -1, 1, arguments); r.IsError || !strings.HasSuffix(r.Text, "\n(The stored text is partial: the tool left out 4096 more bytes, which are nowhere kept.)") {
+			t.Errorf("%s: %q", arguments, r.Text)
+		}
 	}
 }

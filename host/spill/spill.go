@@ -31,10 +31,11 @@ func seqOf(id string) int64 {
 	return seq
 }
 
-// Event is the log's entry that keeps a result whole.
-func Event(callID, name, text string) session.Event {
+// Event is the log's entry that keeps a result whole, but for what the tool itself had
+// left out.
+func Event(callID, name, text string, leftOut int64) session.Event {
 	return session.New(session.KindToolSpilled, session.Spilled{CallID: callID, Name: name,
-		Bytes: len(text), Lines: lines(text), Tokens: tokens(text), Text: text})
+		Bytes: len(text), Lines: lines(text), Tokens: tokens(text), Text: text, LeftOut: leftOut})
 }
 
 // noticeTokens is what mark and notice of a preview take at the most.
@@ -42,9 +43,10 @@ const noticeTokens = 150
 
 // Preview shows start and end of a text that has more than limit tokens, in at most
 // limit tokens, which is at least Brief. The notice comes last, so that it outlives
-// a compaction that trims the preview: it says where the rest is to be read. text is
+// a compaction that trims the preview: it says where the rest is to be read, and, where
+// the tool left bytes out, that the rest is not all there was. text is
 // valid UTF-8, and so is the preview; it is cut at the end of a line where one is near.
-func Preview(text, id string, limit int) string {
+func Preview(text, id string, limit int, leftOut int64) string {
 	room := max(Brief, limit) - noticeTokens
 	from := lineEnd(text, headEnd(text, (room+1)/2))
 	to := max(from, lineStart(text, tailStart(text, room/2)))
@@ -59,9 +61,18 @@ func Preview(text, id string, limit int) string {
 	fmt.Fprintf(&b, "[... %s ...]\n", tool.OmittedLines(first, last, total))
 	b.WriteString(text[to:])
 	newLine(&b)
-	b.WriteString(tool.Omitted(to-from, len(text), "bytes", fmt.Sprintf("Nothing is lost: %s with id %q and %s goes on where this breaks off, "+
-		"and with search it finds a text in the whole result.", ToolName, id, next)))
+	kept, scope := "Nothing is lost:", "the whole result"
+	if leftOut > 0 {
+		kept, scope = partial(leftOut)+" For what is stored,", "it"
+	}
+	b.WriteString(tool.Omitted(to-from, len(text), "bytes", fmt.Sprintf("%s %s with id %q and %s goes on where this breaks off, "+
+		"and with search it finds a text in %s.", kept, ToolName, id, next, scope)))
 	return b.String()
+}
+
+// partial says that the stored text is not all there was.
+func partial(leftOut int64) string {
+	return fmt.Sprintf("The stored text is partial: the tool left out %d more bytes, which are nowhere kept.", leftOut)
 }
 
 func newLine(b *strings.Builder) {

@@ -34,7 +34,7 @@ func TestC14_APreviewKeepsToItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{spill.Brief, 3000, spill.MaxInline}).Draw(t, "limit")
 		text := texts(limit).Draw(t, "text")
-		got := spill.Preview(text, "spill-123456789", limit)
+		got := spill.Preview(text, "spill-123456789", limit, 0)
 		if n := llm.EstimateText(got); n > limit {
 			t.Fatalf("the preview has %d tokens, want at most %d", n, limit)
 		}
@@ -60,7 +60,7 @@ func TestC14_NoLetterIsCutInTwo(t *testing.T) {
 	for _, letter := range []string{"👩‍👩‍👧‍👦", "👍🏽", "e\u0301\u0327", "🏳️‍🌈", "漢"} {
 		for shift := range 16 {
 			text := strings.Repeat("a", shift) + strings.Repeat(letter, 20_000)
-			got := spill.Preview(text, "spill-1", spill.MaxInline)
+			got := spill.Preview(text, "spill-1", spill.MaxInline, 0)
 			head, rest, _ := strings.Cut(got, "\n[... ")
 			_, rest, _ = strings.Cut(rest, " ...]\n")
 			tail, _, _ := strings.Cut(rest, "\n(Omitted ")
@@ -73,7 +73,7 @@ func TestC14_NoLetterIsCutInTwo(t *testing.T) {
 
 func TestC14_TheMiddleOfLongLinesAndOfManyLinesIsCut(t *testing.T) {
 	t.Parallel()
-	one := spill.Preview(strings.Repeat("x", 3_000_000), "spill-7", spill.MaxInline)
+	one := spill.Preview(strings.Repeat("x", 3_000_000), "spill-7", spill.MaxInline, 0)
 	if !strings.Contains(one, "\n[... a part of line 1 of 1 omitted ...]\nxxx") {
 		t.Errorf("mark of one line: %q", one[18_400:18_700])
 	}
@@ -84,7 +84,7 @@ func TestC14_TheMiddleOfLongLinesAndOfManyLinesIsCut(t *testing.T) {
 	for i := range 100_000 {
 		fmt.Fprintf(&b, "line %d\n", i+1)
 	}
-	many := spill.Preview(b.String(), "spill-7", spill.MaxInline)
+	many := spill.Preview(b.String(), "spill-7", spill.MaxInline, 0)
 	head, rest, _ := strings.Cut(many, "[... lines ")
 	var first, last int
 	if _, err := fmt.Sscanf(rest, "%d-%d of 100000 omitted ...]\n", &first, &last); err != nil {
@@ -99,7 +99,7 @@ func TestC14_TheMiddleOfLongLinesAndOfManyLinesIsCut(t *testing.T) {
 // A compaction that trims the preview must not take away how to read the rest (C154).
 func TestC15_TheHandleOutlivesATrim(t *testing.T) {
 	t.Parallel()
-	preview := spill.Preview(strings.Repeat("many words\n", 100_000), "spill-4711", spill.MaxInline)
+	preview := spill.Preview(strings.Repeat("many words\n", 100_000), "spill-4711", spill.MaxInline, 0)
 	if trimmed := compaction.TrimText(preview, 4096, 1024); len(trimmed) > 6000 || !strings.Contains(trimmed, `read_spill with id "spill-4711"`) {
 		t.Errorf("after the trim: …%q", trimmed[len(trimmed)-300:])
 	}
@@ -108,7 +108,7 @@ func TestC15_TheHandleOutlivesATrim(t *testing.T) {
 func TestC17_TheNoticeSaysWhatIsLeftOutAndWhereItIs(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789\n", 5000)
-	got := spill.Preview(text, "spill-9", spill.Brief)
+	got := spill.Preview(text, "spill-9", spill.Brief, 0)
 	mark := "[... lines 116-4885 of 5000 omitted ...]\n"
 	notice := `(Omitted 52470 of 55000 bytes. Nothing is lost: read_spill with id "spill-9" and offset=116 goes on where this breaks off, and with search it finds a text in the whole result.)`
 	if want := text[:115*11] + mark + text[4885*11:] + notice; got != want {
@@ -140,5 +140,17 @@ func TestT14_TheLongestResultsMakeRoomForTheOthers(t *testing.T) {
 				t.Errorf("%s, wave %d: %v, want %v", c.name, i+1, got, c.want[i])
 			}
 		}
+	}
+}
+
+// A text that was cut before it came is not passed off as all there was (C154).
+func TestW1_C154_APartialTextIsCalledPartial(t *testing.T) {
+	t.Parallel()
+	got := spill.Preview(strings.Repeat("many words\n", 100_000), "spill-4711", spill.Brief, 1<<40)
+	if n := llm.EstimateText(got); n > spill.Brief {
+		t.Errorf("%d tokens", n)
+	}
+	if strings.Contains(got, "Nothing is lost") || !strings.Contains(got, "The stored text is partial: the tool left out 1099511627776 more bytes") || !strings.Contains(got, `read_spill with id "spill-4711"`) {
+		t.Errorf("the notice: %q", got[max(0, len(got)-400):])
 	}
 }

@@ -81,13 +81,14 @@ func (r *Registry) add(p Provider, s Spec) error {
 }
 
 // compile compiles the schemas side by side: it is most of what a start costs here.
+// Sessions beside each other share them.
 func (r *Registry) compile() error {
 	errs := make([]error, len(r.entries))
 	var all sync.WaitGroup
 	for i := range r.entries {
 		all.Go(func() {
 			e := &r.entries[i]
-			if e.schema, errs[i] = compile(e.spec.Name, e.spec.Schema); errs[i] != nil {
+			if e.schema, errs[i] = compiled.get(e.spec.Name, e.spec.Schema); errs[i] != nil {
 				errs[i] = fmt.Errorf("plugin %q: the schema of tool %q: %w", e.provider.Name(), e.spec.Name, errs[i])
 			}
 		})

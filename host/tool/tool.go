@@ -71,6 +71,8 @@ type Result struct {
 	Note string
 	// Contexts are messages for the next step, after the results (T15).
 	Contexts []string
+	// LeftOut is how many bytes the tool has left out of Text for good.
+	LeftOut int64
 }
 
 // Failed makes the error result for message.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
@@ -52,7 +51,7 @@ func (g *Guards) TurnStopping(ctx context.Context, at hook.Where) (hook.StopDeci
 			"the model announced a step and did not take it, also after %d reminders; prompt it again, or try a model that calls tools reliably", max(row, g.config.Nudges))}}, nil
 	}
 	data, _ := json.Marshal(nudge{Turn: at.Turn})
-	if err := g.host.Session(at.Session).PutRecord(ctx, nudgeRecord, strconv.Itoa(at.Turn), data); err != nil {
+	if err := g.host.Session(at.Session).PutRecord(ctx, nudgeRecord, "", data); err != nil {
 		return hook.StopDecision{}, g.passOver(ctx, err)
 	}
 	if found == typedCall {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/plugins/planning"
 )
@@ -80,6 +81,12 @@ func (b *book) Steer(_ context.Context, text, key string, wake bool) error {
 func (b *book) FollowUp(_ context.Context, text, key string) error {
 	b.queue(session.InboxItem{Queue: session.NextTurn, Source: session.SourcePlugin, From: planning.Name, Text: text, Key: key, Wake: true})
 	return nil
+}
+
+func (b *book) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return compactiontest.Records(b.events, planning.Name, kind)
 }
 
 func (b *book) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {

@@ -60,38 +60,39 @@ func (e entry[T]) standing(compactions int) T {
 	return e.Now
 }
 
-// load reads the newest records, once. A goal that was worked at since the host took
-// the session was armed by a process of the plugin that is gone.
+// load reads the records, once. A goal that was worked at since the host took the
+// session was armed by a process of the plugin that is gone.
 func (d *desk) load(ctx context.Context) error {
 	if d.loaded {
 		return nil
 	}
-	earlier := false // than this run
-	wanted := map[string]any{recordTodo: &d.todos, recordGoal: &d.goal, recordPlan: &d.plan}
-	for e, err := range d.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord, session.KindSessionOpened}, Reverse: true}) {
+	goal := int64(0)
+	for e, err := range d.access.Records(ctx, "") {
 		if err != nil {
 			return err
-		}
-		if e.Kind == session.KindSessionOpened {
-			earlier = true
-			continue
 		}
 		r, err := session.Decode[session.Record](e)
 		if err != nil {
 			return err
 		}
-		to := wanted[r.Kind]
-		if r.Plugin != Name || to == nil {
+		to := map[string]any{recordTodo: &d.todos, recordGoal: &d.goal, recordPlan: &d.plan}[r.Kind]
+		if to == nil || r.Key != "" {
 			continue
 		}
 		if err := json.Unmarshal(r.Data, to); err != nil {
 			return fmt.Errorf("event %d, record %q: %w", e.Seq, r.Kind, err)
 		}
-		if r.Kind == recordGoal && !earlier {
-			d.begun, d.drive.dropped = d.goal.Now.ID, "the plugin was started anew"
+		if r.Kind == recordGoal {
+			goal = e.Seq
 		}
-		if delete(wanted, r.Kind); len(wanted) == 0 {
-			break
+	}
+	if goal > 0 {
+		opened, err := d.opened(ctx)
+		if err != nil {
+			return err
+		}
+		if goal > opened {
+			d.begun, d.drive.dropped = d.goal.Now.ID, "the plugin was started anew"
 		}
 	}
 	d.loaded = true

@@ -25,6 +25,14 @@ func (d *desk) backwards(ctx context.Context, see func(session.Event) (more bool
 	return nil
 }
 
+// opened is the seq of the event with which the host took the session.
+func (d *desk) opened(ctx context.Context) (int64, error) {
+	for e, err := range d.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindSessionOpened}, Reverse: true, Limit: 1}) {
+		return e.Seq, err
+	}
+	return 0, nil
+}
+
 // within ends a look at the log where an earlier turn begins. Events that stand in
 // no turn are passed over.
 func within(turn int, see func(session.Event) (more bool)) func(session.Event) bool {

@@ -14,8 +14,9 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// maxReminders is how many a session may have (S8).
-const maxReminders = 50
+// maxReminders is how many a session may have (S8), maxRetired how many records are
+// taken away at once.
+const maxReminders, maxRetired = 50, 20
 
 // recordReminder is the kind of the records that hold reminders, by id.
 const recordReminder = "reminder"
@@ -28,10 +29,14 @@ type Reminder struct {
 	Rule    Rule      `json:"rule"`
 	Since   time.Time `json:"since"` // when the rule was set
 	Deleted bool      `json:"deleted,omitempty"`
+	// Sent is the last occurrence that was queued, Since where there was none, and
+	// zero in logs that do not tell. With Sending it was about to be.
+	Sent    time.Time `json:"sent,omitzero"`
+	Sending bool      `json:"sending,omitempty"`
 }
 
 // book is the reminders of one session. All of it is in the log: the reminders are
-// records, and what was delivered stands in the inbox under a key of its own.
+// records, and what was queued stands in the inbox under a key of its own.
 type book struct {
 	id     string
 	access session.Access
@@ -41,57 +46,18 @@ type book struct {
 
 	mu        sync.Mutex
 	loaded    bool
-	reminders map[string]Reminder  // those that were deleted too, for their ids
-	delivered map[string]time.Time // the last occurrence, by id
-	waits     int                  // reminders delivered by this process
+	reminders map[string]Reminder // some that are over too, for their ids
+	waits     int                 // reminders delivered by this process
 }
 
 // key names an occurrence in the inbox.
 func key(id string, at time.Time) string { return fmt.Sprintf("schedule:%s:%d", id, at.Unix()) }
 
-// load reads the log, once. The caller holds mu.
-func (b *book) load(ctx context.Context) error {
-	if b.loaded {
-		return nil
-	}
-	reminders, delivered := map[string]Reminder{}, map[string]time.Time{}
-	for e, err := range b.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord, session.KindInboxQueued}}) {
-		if err != nil {
-			return fmt.Errorf("read the reminders of session %s: %w", b.id, err)
-		}
-		switch e.Kind {
-		case session.KindRecord:
-			var r Reminder
-			p, err := session.Decode[session.Record](e)
-			if err == nil && p.Plugin == Name && p.Kind == recordReminder && json.Unmarshal(p.Data, &r) == nil {
-				reminders[r.ID] = r
-			}
-		case session.KindInboxQueued:
-			if p, err := session.Decode[session.InboxItem](e); err == nil && p.From == Name {
-				if id, at, ok := ofKey(p.Key); ok {
-					delivered[id] = at
-				}
-			}
-		}
-	}
-	b.reminders, b.delivered, b.loaded = reminders, delivered, true
-	return nil
-}
-
-func ofKey(key string) (id string, at time.Time, ok bool) {
-	parts := strings.Split(key, ":")
-	if len(parts) != 3 || parts[0] != "schedule" {
-		return "", time.Time{}, false
-	}
-	unix, err := strconv.ParseInt(parts[2], 10, 64)
-	return parts[1], time.Unix(unix, 0), err == nil
-}
-
 // live are the reminders that will be due or are, oldest first. The caller holds mu.
 func (b *book) live() []Reminder {
 	var list []Reminder
 	for _, r := range slices.SortedFunc(maps.Values(b.reminders), func(a, c Reminder) int { return number(a.ID) - number(c.ID) }) {
-		if _, ok := b.due(r, time.Now()); !r.Deleted && ok {
+		if b.alive(r) {
 			list = append(list, r)
 		}
 	}
@@ -102,8 +68,8 @@ func (b *book) live() []Reminder {
 // missed, or the next one. The caller holds mu.
 func (b *book) due(r Reminder, now time.Time) (time.Time, bool) {
 	now, base := now.In(b.zone), r.Since
-	if last := b.delivered[r.ID]; last.After(base) {
-		base = last
+	if r.Sent.After(base) {
+		base = r.Sent
 	}
 	if missed := r.Rule.last(r.Since.In(b.zone), now); missed.Unix() > base.Unix() {
 		return missed, true
@@ -132,6 +98,7 @@ func (b *book) put(ctx context.Context, r Reminder) error {
 		return fmt.Errorf("store the reminder: %w", err)
 	}
 	b.reminders[r.ID] = r
+	b.retire(ctx)
 	select {
 	case b.moved <- struct{}{}:
 	default:
@@ -139,13 +106,42 @@ func (b *book) put(ctx context.Context, r Reminder) error {
 	return nil
 }
 
-// newID is one that no reminder of the session ever had. The caller holds mu.
-func (b *book) newID() string {
+// retire takes the records of reminders that are over away, a few at a time, but for
+// the one with the last id. What fails is done with the next one that is stored. The
+// caller holds mu.
+func (b *book) retire(ctx context.Context) {
+	last, left := b.last(), maxRetired
+	for id, r := range b.reminders {
+		if number(id) == last || b.alive(r) {
+			continue
+		}
+		if left == 0 || b.access.PutRecord(ctx, recordReminder, id, json.RawMessage("null")) != nil {
+			return
+		}
+		delete(b.reminders, id)
+		left--
+	}
+}
+
+// alive tells whether a reminder will be due or is, or may not have been queued yet.
+// The caller holds mu.
+func (b *book) alive(r Reminder) bool {
+	_, ok := b.due(r, time.Now())
+	return !r.Deleted && (ok || r.Sending)
+}
+
+// last is the highest number of an id. The caller holds mu.
+func (b *book) last() int {
 	last := 0
 	for id := range b.reminders {
 		last = max(last, number(id))
 	}
-	return "r" + strconv.Itoa(last+1)
+	return last
+}
+
+// newID is one that no reminder of the session ever had. The caller holds mu.
+func (b *book) newID() string {
+	return "r" + strconv.Itoa(b.last()+1)
 }
 
 func number(id string) int {

@@ -95,13 +95,26 @@ func (p *Provider) deliver(ctx context.Context, b *book) (time.Duration, error) 
 		case at.After(now):
 			return min(at.Sub(now), longest), nil
 		}
-		if err := b.access.FollowUp(ctx, delivery(r, at.In(b.zone)), key(r.ID, at)); err != nil {
+		if err := b.send(ctx, r, at); err != nil {
 			b.loaded = false
 			return 0, err
 		}
-		b.delivered[r.ID] = at
 		b.waits++
 	}
+}
+
+// send queues an occurrence. It is noted before that it is about to be, and after that
+// that it was, so that there is little to look up after a crash. The caller holds mu.
+func (b *book) send(ctx context.Context, r Reminder, at time.Time) error {
+	r.Sent, r.Sending = at, true
+	if err := b.put(ctx, r); err != nil {
+		return err
+	}
+	if err := b.access.FollowUp(ctx, delivery(r, at.In(b.zone)), key(r.ID, at)); err != nil {
+		return err
+	}
+	r.Sending = false
+	return b.put(ctx, r)
 }
 
 // delivery is what the model reads.

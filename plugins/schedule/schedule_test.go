@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
@@ -24,6 +26,7 @@ type lent struct {
 	session.Refusing
 	mu     sync.Mutex
 	events []session.Event
+	read   int // events handed out, records apart
 	// refuse, where not nil, is asked before a message is queued; its error is
 	// returned after it was, where queued is true.
 	refuse func() (queued bool, err error)
@@ -40,11 +43,20 @@ func (l *lent) Events(_ context.Context, q session.Query) iter.Seq2[session.Even
 	events := append([]session.Event(nil), l.events...)
 	return func(yield func(session.Event, error) bool) {
 		for _, e := range events {
-			if e.Seq > q.After && !yield(e, nil) {
+			if e.Seq <= q.After || q.Before > 0 && e.Seq >= q.Before || !slices.Contains(q.Kinds, e.Kind) {
+				continue
+			}
+			if l.read++; !yield(e, nil) {
 				return
 			}
 		}
 	}
+}
+
+func (l *lent) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return compactiontest.Records(l.events, schedule.Name, kind)
 }
 
 func (l *lent) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {

@@ -31,7 +31,7 @@ func (p *Provider) create(ctx context.Context, call tool.Call, args createArgs) 
 	if err != nil {
 		return "", err
 	}
-	r := Reminder{ID: b.newID(), Title: args.Title, Prompt: args.Prompt, Rule: rule, Since: now}
+	r := Reminder{ID: b.newID(), Title: args.Title, Prompt: args.Prompt, Rule: rule, Since: now, Sent: now}
 	if err := b.put(ctx, r); err != nil {
 		return "", err
 	}

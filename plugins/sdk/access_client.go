@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -65,21 +64,28 @@ func (a *remoteAccess) event(ctx context.Context, wire *pluginv1.Event, oversize
 	if err != nil || oversize == 0 {
 		return e, err
 	}
-	data := make([]byte, 0, oversize)
-	for int64(len(data)) < oversize {
+	e.Data, err = a.payload(ctx, e.Seq)
+	return e, err
+}
+
+// payload reads the payload of an event that is too big for a page.
+func (a *remoteAccess) payload(ctx context.Context, seq int64) ([]byte, error) {
+	var data []byte
+	for {
 		part, err := a.h.session.ReadPart(ctx, &pluginv1.ReadPartRequest{
-			Session: a.id, Seq: e.Seq, Offset: int64(len(data)), MaxBytes: maxPageBytes,
+			Session: a.id, Seq: seq, Offset: int64(len(data)), MaxBytes: maxPageBytes,
 		})
 		if err != nil {
-			return e, hostError("ReadPart", err)
-		}
-		if len(part.GetData()) == 0 {
-			return e, &Error{Code: CodeProtocol, Message: "ReadPart: the host sent an empty part before the end"}
+			return nil, hostError("ReadPart", err)
 		}
 		data = append(data, part.GetData()...)
+		switch {
+		case int64(len(data)) >= part.GetTotal():
+			return data, nil
+		case len(part.GetData()) == 0:
+			return nil, &Error{Code: CodeProtocol, Message: "ReadPart: the host sent an empty part before the end"}
+		}
 	}
-	e.Data = data
-	return e, nil
 }
 
 // Outline reads all pages of one revision; it begins again, a few times, where
@@ -155,13 +161,6 @@ func (a *remoteAccess) Steer(ctx context.Context, text, key string, wake bool) e
 func (a *remoteAccess) FollowUp(ctx context.Context, text, key string) error {
 	_, err := a.h.session.Steer(ctx, &pluginv1.SteerRequest{Session: a.id, Text: valid(text), Key: key, Wake: true, NextTurn: true})
 	return hostError("Steer", err)
-}
-
-func (a *remoteAccess) PutRecord(ctx context.Context, kind, key string, data json.RawMessage) error {
-	_, err := a.h.records.PutRecord(ctx, &pluginv1.PutRecordRequest{
-		Session: a.id, Record: &pluginv1.Record{Kind: kind, Key: key, Json: data},
-	})
-	return hostError("PutRecord", err)
 }
 
 func generatedTo(g session.Generated) *pluginv1.Generated {

@@ -2,12 +2,9 @@ package sdk
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -67,26 +64,6 @@ func (m *modelServer) Generate(req *pluginv1.GenerateRequest, stream grpc.Server
 		return stream.Send(&pluginv1.GenerateResponse{Message: &pluginv1.GenerateResponse_Error{Error: errorTo(err)}})
 	}
 	return stream.Send(&pluginv1.GenerateResponse{Message: &pluginv1.GenerateResponse_Answer{Answer: generatedTo(answer)}})
-}
-
-type recordsServer struct {
-	pluginv1.UnimplementedRecordsServer
-	h *HostServer
-}
-
-func (r *recordsServer) PutRecord(ctx context.Context, req *pluginv1.PutRecordRequest) (*pluginv1.PutRecordResponse, error) {
-	access, err := r.h.access(req.GetSession())
-	if err != nil {
-		return nil, err
-	}
-	record := req.GetRecord()
-	if record.GetKind() == "" || !json.Valid(record.GetJson()) {
-		return nil, status.Error(codes.InvalidArgument, "a record needs a kind and JSON")
-	}
-	if err := access.PutRecord(ctx, record.GetKind(), record.GetKey(), record.GetJson()); err != nil {
-		return nil, accessStatus(err)
-	}
-	return &pluginv1.PutRecordResponse{}, nil
 }
 
 type diagnosticsServer struct {

@@ -51,13 +51,14 @@ var effects = map[tool.Effect]pluginv1.Effect{
 func resultTo(r tool.Result) *pluginv1.ToolResult {
 	return &pluginv1.ToolResult{
 		Text: valid(r.Text), IsError: r.IsError, Code: r.Code, Note: valid(r.Note), Contexts: mapSlice(r.Contexts, valid),
-		Effects: mapSlice(r.Effects, func(e tool.Effect) pluginv1.Effect { return effects[e] }),
+		Effects: mapSlice(r.Effects, func(e tool.Effect) pluginv1.Effect { return effects[e] }), LeftOut: r.LeftOut,
 	}
 }
 
 // resultFrom drops effects that this host does not know.
 func resultFrom(r *pluginv1.ToolResult) tool.Result {
-	out := tool.Result{Text: r.GetText(), IsError: r.GetIsError(), Code: r.GetCode(), Note: r.GetNote(), Contexts: r.GetContexts()}
+	out := tool.Result{Text: r.GetText(), IsError: r.GetIsError(), Code: r.GetCode(), Note: r.GetNote(), Contexts: r.GetContexts(),
+		LeftOut: max(0, r.GetLeftOut())}
 	for _, wire := range r.GetEffects() {
 		for effect, value := range effects {
 			if value == wire {

@@ -135,6 +135,7 @@ var needs = map[string]Capability{
 	pluginv1.Children_Interrupt_FullMethodName:    CapSessionSpawn,
 	pluginv1.Model_Generate_FullMethodName:        CapModelGenerate,
 	pluginv1.Records_PutRecord_FullMethodName:     CapRecordsWrite,
+	pluginv1.Records_ListRecords_FullMethodName:   CapRecordsWrite,
 }
 
 // admit checks the token and the grant, and ties ctx to the invocation that the

@@ -135,7 +135,7 @@ func TestT2_AuthorsFailuresAreErrorsNotCrashes(t *testing.T) {
 		case "coded":
 			return tool.Result{}, fmt.Errorf("while cooking: %w", &sdk.Error{Code: "NO_SALT", Message: "no salt", Field: "/salt", Retryable: true})
 		case "big":
-			return tool.Result{Text: strings.Repeat("x", 5<<20)}, nil
+			return tool.Result{Text: "t", Note: strings.Repeat("x", 5<<20)}, nil
 		case "latin1":
 			return tool.Result{Text: "caf\xe9"}, nil
 		}

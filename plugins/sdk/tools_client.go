@@ -3,6 +3,7 @@ package sdk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/tureen-host/tureen/host/tool"
@@ -44,6 +45,7 @@ func (c *toolsClient) Call(ctx context.Context, call tool.Call, progress func(st
 	ctx, at := newCall(ctx, call.Session, call.Turn, call.Step)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var text gathered
 	stream, err := c.rpc.CallTool(ctx, callTo(call, at))
 	for err == nil {
 		var resp *pluginv1.CallToolResponse
@@ -55,10 +57,17 @@ func (c *toolsClient) Call(ctx context.Context, call tool.Call, progress func(st
 			if progress != nil {
 				progress(m.Progress)
 			}
+		case *pluginv1.CallToolResponse_Text:
+			if !text.add(m.Text) {
+				return tool.Result{}, c.r.broken("CallTool", fmt.Sprintf("sent over %d MiB of text and no result, and was stopped", endlessText>>20))
+			}
 		case *pluginv1.CallToolResponse_Error:
 			return tool.Result{}, errorFrom(m.Error)
 		case *pluginv1.CallToolResponse_Result:
-			return resultFrom(m.Result), nil
+			result := resultFrom(m.Result)
+			whole, lost := text.text(result.Text)
+			result.Text, result.LeftOut = whole, result.LeftOut+lost
+			return result, nil
 		}
 	}
 	if errors.Is(err, io.EOF) {

@@ -55,14 +55,25 @@ func (t *toolsServer) CallTool(req *pluginv1.CallToolRequest, stream grpc.Server
 		return t.s.use().Tools.Call(ctx, callFrom(req), progress.say)
 	})
 	progress.end()
-	out := &pluginv1.CallToolResponse{Message: &pluginv1.CallToolResponse_Result{Result: resultTo(result)}}
+	out, text := resultTo(result), ""
+	if len(out.Text) > pieceBytes {
+		var lost int64
+		text, lost = bounded(out.Text)
+		out.Text, out.LeftOut = "", out.LeftOut+lost
+	}
 	if err == nil {
 		if big := tooBig("the result of "+req.GetName(), out); big != nil {
 			err = big
 		}
 	}
 	if err != nil {
-		out = &pluginv1.CallToolResponse{Message: &pluginv1.CallToolResponse_Error{Error: t.s.failure(err)}}
+		return stream.Send(&pluginv1.CallToolResponse{Message: &pluginv1.CallToolResponse_Error{Error: t.s.failure(err)}})
 	}
-	return stream.Send(out)
+	err = pieces(text, func(piece string) error {
+		return stream.Send(&pluginv1.CallToolResponse{Message: &pluginv1.CallToolResponse_Text{Text: piece}})
+	})
+	if err != nil {
+		return err
+	}
+	return stream.Send(&pluginv1.CallToolResponse{Message: &pluginv1.CallToolResponse_Result{Result: out}})
 }

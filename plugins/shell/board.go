@@ -29,6 +29,7 @@ type board struct {
 	next    int    // number of the next job
 	jobs    []*job // oldest first
 	past    []record
+	over    []string       // ids of jobs that are forgotten and still have a record
 	waiting sync.WaitGroup // for jobs to end
 	patience
 
@@ -122,6 +123,7 @@ func (b *board) enter(ctx context.Context, args shellArgs, bounds bound) (*job, 
 		b.remove(j)
 		return nil, toolcall.Errorf("START_FAILED", "cannot start a background job, because the host does not take note of it: %v", err)
 	}
+	b.retire(ctx)
 	return j, nil
 }
 
@@ -131,6 +133,9 @@ func (b *board) leave(j *job) {
 	r := j.record()
 	r.Status = "not started"
 	_ = b.put(b.open, r)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.over = append(b.over, j.id)
 }
 
 func (b *board) remove(j *job) {
@@ -182,6 +187,7 @@ func (b *board) forget() {
 		if j.outlives() {
 			j.file.Close()
 		}
+		b.over = append(b.over, j.id)
 		return true
 	})
 }
@@ -196,7 +202,11 @@ func (b *board) find(id string) (*job, error) {
 		}
 	}
 	for _, r := range b.past {
-		if r.ID == id {
+		switch {
+		case r.ID != id:
+		case r.Status == statusElsewhere:
+			return nil, toolcall.Errorf("JOB_ELSEWHERE", "job %s belongs to the session that this one was branched from, and nothing is known of it here%s", id, r.where())
+		default:
 			return nil, toolcall.Errorf("JOB_GONE", "job %s belonged to an earlier process of the plugin, and its output is gone with it [status: %s]%s", id, r.Status, r.where())
 		}
 	}

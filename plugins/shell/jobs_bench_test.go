@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -72,6 +73,15 @@ func (l *ledger) Events(_ context.Context, q session.Query) iter.Seq2[session.Ev
 
 func (l *ledger) Steer(_ context.Context, text, key string, wake bool) error {
 	return l.append(session.New(session.KindInboxQueued, session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin, From: shell.Name, Text: text, Key: key, Wake: wake}))
+}
+
+func (l *ledger) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.late--; l.late >= 0 {
+		return l.Refusing.Records(context.Background(), kind)
+	}
+	return compactiontest.Records(l.events, shell.Name, kind)
 }
 
 func (l *ledger) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {

@@ -1,10 +1,10 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -17,6 +17,8 @@ const (
 	recallTime  = 30 * time.Second
 	// maxPast is how many jobs of earlier processes are known by their id.
 	maxPast = keepEnded
+	// maxRetired is how many records of jobs are taken away at once.
+	maxRetired = 8
 )
 
 // recall finds out about the jobs of earlier processes, and what the model was not
@@ -46,11 +48,14 @@ func (b *board) recallOnce(ctx context.Context) error {
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	told, err := b.told(ctx, oldest)
-	if err != nil {
-		return err
+	told := map[string]bool{}
+	if oldest > 0 {
+		if told, err = b.told(ctx, oldest-1); err != nil {
+			return err
+		}
 	}
 	var owed []record
+	var over []string
 	for i, r := range known {
 		lost := r.Status == ""
 		if lost {
@@ -59,55 +64,73 @@ func (b *board) recallOnce(ctx context.Context) error {
 		switch {
 		case (lost || r.Tell) && !told[r.key()]:
 			owed = append(owed, known[i])
-		case lost:
-			if err := b.put(ctx, known[i]); err != nil {
+			continue
+		case lost || r.Tell:
+			if err := b.noteTold(ctx, known[i]); err != nil {
 				return err
 			}
 		}
+		if i < len(known)-maxPast {
+			over = append(over, r.ID)
+		}
 	}
 	b.telling.Lock()
-	b.owed, b.oldest = owed, oldest
+	b.owed, b.oldest = owed, max(0, oldest-1)
 	b.telling.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.past = known[max(0, len(known)-maxPast):]
+	b.past, b.over = known[max(0, len(known)-maxPast):], over
 	return nil
 }
 
-// records reads the newest record of each job, oldest job first, and the seq of the
-// oldest record of a job that something may be left to tell of.
+// records reads the record of each job, oldest job first, and the seq of the oldest of
+// those that something may be left to tell of, 0 for none. Jobs of the session that a
+// branch was made from are that session's: nothing is told of them here.
 func (b *board) records(ctx context.Context) (known []record, oldest int64, err error) {
-	started := map[string]int64{}
-	byID := map[string]int{}
-	for e, err := range b.access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord}}) {
+	branched, err := session.Branched(ctx, b.access)
+	if err != nil {
+		return nil, 0, err
+	}
+	for e, err := range b.access.Records(ctx, recordKind) {
 		if err != nil {
 			return nil, 0, err
 		}
-		in, err := session.Decode[session.Record](e)
-		if err != nil || in.Plugin != Name || in.Kind != recordKind {
-			continue
-		}
 		var r record
-		if json.Unmarshal(in.Data, &r) != nil || r.ID == "" {
+		in, err := session.Decode[session.Record](e)
+		if err != nil || json.Unmarshal(in.Data, &r) != nil || r.ID == "" || r.ID != in.Key {
 			continue
 		}
-		if i, ok := byID[r.ID]; ok {
-			known[i] = r
-			continue
+		if e.Seq <= branched {
+			r.Status, r.Tell = cmp.Or(r.Status, statusElsewhere), false
 		}
-		byID[r.ID], started[r.ID] = len(known), e.Seq
+		if oldest == 0 && (r.Status == "" || r.Tell) {
+			oldest = e.Seq
+		}
 		known = append(known, r)
-		if n, err := strconv.Atoi(strings.TrimPrefix(r.ID, "job-")); err == nil {
-			b.mu.Lock()
-			b.next = max(b.next, n+1)
-			b.mu.Unlock()
-		}
 	}
+	slices.SortStableFunc(known, func(x, y record) int { return x.number() - y.number() })
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for _, r := range known {
-		if r.Status == "" || r.Tell {
-			oldest = max(0, started[r.ID]-1)
-			break
-		}
+		b.next = max(b.next, r.number()+1)
 	}
 	return known, oldest, nil
+}
+
+// retire takes records of jobs that are forgotten out of the log's view, a few at a
+// time; a job with a higher number has one then. What fails is tried again.
+func (b *board) retire(ctx context.Context) {
+	b.mu.Lock()
+	n := min(len(b.over), maxRetired)
+	over := slices.Clone(b.over[:n])
+	b.over = b.over[n:]
+	b.mu.Unlock()
+	for i, id := range over {
+		if b.access.PutRecord(ctx, recordKind, id, json.RawMessage("null")) != nil {
+			b.mu.Lock()
+			b.over = append(b.over, over[i:]...)
+			b.mu.Unlock()
+			return
+		}
+	}
 }

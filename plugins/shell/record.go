@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -52,6 +53,12 @@ func (j *job) label() string {
 
 // key is the dedupe key of the notice.
 func (r record) key() string { return recordKind + ":" + r.ID }
+
+// number is that of the id, 0 for one that is not ours.
+func (r record) number() int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(r.ID, "job-"))
+	return n
+}
 
 // where says where the output of a job is that outlived its session.
 func (r record) where() string {

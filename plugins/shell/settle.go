@@ -31,7 +31,9 @@ func (b *board) settle(j *job) {
 		b.putLast(r)
 	}
 	if tell {
-		b.insist("tell of the end of "+j.id, func(ctx context.Context) error { return b.tell(ctx, r) })
+		if b.insist("tell of the end of "+j.id, func(ctx context.Context) error { return b.tell(ctx, r) }) == nil {
+			_ = b.noteTold(b.open, r) // else the next process finds it in the log
+		}
 	}
 	j.mu.Lock()
 	j.settled = true

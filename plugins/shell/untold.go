@@ -15,6 +15,8 @@ const (
 	statusLost = "unknown: the host or the plugin stopped while it ran"
 	// statusClosed is the status of one that was stopped in order.
 	statusClosed = "stopped: the session ended"
+	// statusElsewhere is the status of one that ran when a branch was made of its session.
+	statusElsewhere = "unknown: it belongs to the session that this one was branched from"
 )
 
 // untold is what the model was not told yet of jobs of earlier processes (C097). It is

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
@@ -126,6 +127,12 @@ func (l *lent) add(e session.Event) {
 	defer l.house.mu.Unlock()
 	e.Seq = int64(len(l.events) + 1)
 	l.events = append(l.events, e)
+}
+
+func (l *lent) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
+	l.house.mu.Lock()
+	defer l.house.mu.Unlock()
+	return compactiontest.Records(l.events, subagents.Name, kind)
 }
 
 func (l *lent) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {

@@ -110,25 +110,42 @@ func (p *Provider) active(t *tree) int {
 	return n
 }
 
-// count reads how many were ever started, once; the caller holds spawning.
+// count reads how many were ever started, once; the caller holds spawning. Those of
+// the session that a branch was made from are none of its tree.
 func (t *tree) count(ctx context.Context, access session.Access) error {
 	if t.known {
 		return nil
 	}
-	for e, err := range access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindRecord}, Reverse: true}) {
+	started, err := recorded(ctx, access)
+	if err != nil {
+		return fmt.Errorf("read how many subagents there were: %w", err)
+	}
+	t.started, t.known = started, true
+	return nil
+}
+
+// recorded reads that number from the record.
+func recorded(ctx context.Context, access session.Access) (started int, err error) {
+	branched, err := session.Branched(ctx, access)
+	if err != nil {
+		return 0, err
+	}
+	for e, err := range access.Records(ctx, recordStarted) {
 		if err != nil {
-			return fmt.Errorf("read how many subagents there were: %w", err)
+			return 0, err
 		}
 		r, err := session.Decode[session.Record](e)
-		if err == nil && r.Plugin == Name && r.Kind == recordStarted {
-			if err := json.Unmarshal(r.Data, &t.started); err != nil {
-				return fmt.Errorf("read how many subagents there were: %w", err)
-			}
-			break
+		if err != nil {
+			return 0, err
+		}
+		if e.Seq <= branched || r.Key != "" {
+			continue
+		}
+		if err := json.Unmarshal(r.Data, &started); err != nil {
+			return 0, err
 		}
 	}
-	t.known = true
-	return nil
+	return started, nil
 }
 
 // book stores that there is one more; the caller holds spawning.

@@ -13,7 +13,7 @@ type Salvaged struct {
 	Events   int              `json:"events"`    // of the new log
 	Kept     int              `json:"kept"`      // as they were
 	Bridged  int              `json:"bridged"`   // written anew to close what the damage left open
-	SetAside int              `json:"set_aside"` // read, but could not stand; kept inside event.lost
+	SetAside int              `json:"set_aside"` // read, but could not stand; kept inside event.lost, or mended and among Bridged too
 	Lost     int              `json:"lost"`      // could not be read
 	Damage   []session.Damage `json:"damage"`    // where they were
 }
@@ -27,7 +27,8 @@ const maxGap = 1 << 24
 // becomes an event.lost, or an event that closes what the damage left open. created
 // is the payload of the first event; where the first event reads, only ID and Origin
 // of created are used. state is the fold of what was yielded; result is complete
-// once all was. A compaction that is not whole is set aside whole.
+// once all was. A compaction that is not whole is set aside whole; a whole one stays
+// in force for those of its nodes that are left.
 func Salvage(events iter.Seq2[session.Event, error], created session.Created) (out iter.Seq2[session.Event, error], state *State, result *Salvaged) {
 	state, result = New(), &Salvaged{}
 	return func(yield func(session.Event, error) bool) {

@@ -3,7 +3,6 @@ package fold
 import (
 	"slices"
 
-	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
 
@@ -15,12 +14,6 @@ var damaged = closing{
 		"Look at the actual state before you make it again, unless it merely reads or can safely be done twice.",
 	failure: session.Failure{Code: "DAMAGED", Message: "the end of this turn was lost to damage of the stored session"},
 }
-
-// What stands where a message was lost that others need before them.
-const (
-	textLostUser   = "(The stored session was damaged here; what was said in this place may be lost.)"
-	textLostSystem = "(The stored session was damaged here; the instructions that stood in this place are lost until they are written anew.)"
-)
 
 // bridge is what has to happen before events can stand.
 type bridge struct {
@@ -68,18 +61,7 @@ func opens(e session.Event) bool {
 	return e.Kind == session.KindTurnStarted || e.Kind == session.KindStepStarted
 }
 
-// messages are those that units append to the surface.
-func messages(units []unit) []session.Event {
-	var found []session.Event
-	for _, u := range units {
-		if e := u.one(); e != nil && appends(*e) {
-			found = append(found, *e)
-		}
-	}
-	return found
-}
-
-// before has everything be so that a structural event fits.
+// before has everything be so that an event fits that tells, or opens.
 func (b *bridge) before(e session.Event) {
 	switch e.Kind {
 	case session.KindTurnStarted:
@@ -101,10 +83,7 @@ func (b *bridge) before(e session.Event) {
 			b.closeStep()
 		}
 		b.failed = b.failed || b.turn.StepOpen || b.turn.Step != e.Step-1
-	case session.KindStepEnded:
-		b.openStep(e.Turn, e.Step)
-		b.answer()
-	case session.KindMessageAssistant:
+	case session.KindStepEnded, session.KindMessageAssistant:
 		b.openStep(e.Turn, e.Step)
 		b.answer()
 	case session.KindCompactionUndone:
@@ -114,20 +93,17 @@ func (b *bridge) before(e session.Event) {
 	}
 }
 
-// answerBefore gives the calls a result that were answered before another: results
-// come in the order of the calls.
+// answerBefore gives the calls a result that were answered before another, since
+// results come in the order of the calls; all of them, where that one answers a call
+// of an answer that is lost.
 func (b *bridge) answerBefore(e session.Event) {
-	p, err := session.Decode[session.ToolResult](e)
-	at := -1
-	if err == nil && p.Message != nil {
-		at = slices.IndexFunc(b.turn.Calls, func(c Call) bool { return c.ID == p.Message.CallID })
+	b.openStep(e.Turn, e.Step)
+	after := []Call(nil)
+	if p, err := session.Decode[session.ToolResult](e); err == nil && p.Message != nil {
+		if at := slices.IndexFunc(b.turn.Calls, func(c Call) bool { return c.ID == p.Message.CallID }); at >= 0 {
+			b.turn.Calls, after = b.turn.Calls[:at], b.turn.Calls[at:]
+		}
 	}
-	if at < 0 {
-		b.failed = true
-		return
-	}
-	after := b.turn.Calls[at:]
-	b.turn.Calls = b.turn.Calls[:at]
 	b.answer()
 	b.turn.Calls = after
 }
@@ -200,52 +176,4 @@ func (b *bridge) openStep(turn, step int) {
 		b.add(session.New(session.KindStepStarted, session.StepStarted{}).At(turn, b.turn.Step))
 	}
 	b.failed = b.failed || b.turn.Step != step || !b.turn.StepOpen
-}
-
-// messages writes, where there is room, a message of a user where none is before an
-// answer that may follow, and instructions where none are before the first message.
-func (b *bridge) messages(s *State, said []session.Event) {
-	nodes := s.Surface.Nodes
-	heard := slices.ContainsFunc(said, func(e session.Event) bool { return e.Kind == session.KindMessageUser })
-	if n := len(nodes); n > 0 && s.spoken() {
-		heard = heard || nodes[n-1].Role != llm.RoleAssistant || len(nodes[n-1].CallIDs) > 0
-	}
-	if !heard && b.began && len(b.events) < b.room {
-		b.add(lostMessage(session.KindMessageUser, llm.RoleUser, textLostUser).At(b.turn.Ordinal, b.turn.Step))
-	}
-	first := b.began
-	if len(said) > 0 {
-		first = said[0].Kind != session.KindMessageSystem
-	}
-	if len(nodes) == 0 && first && len(b.events) < b.room {
-		b.events = slices.Insert(b.events, 0, lostMessage(session.KindMessageSystem, llm.RoleSystem, textLostSystem).At(s.Turn.Ordinal, s.Turn.Step))
-	}
-}
-
-func lostMessage(kind session.Kind, role llm.Role, text string) session.Event {
-	p := session.Message{Message: llm.Text(role, text)}
-	if role == llm.RoleUser {
-		p.Source = session.SourceHost
-	}
-	return session.New(kind, p).On(session.Op{Kind: session.OpAppend})
-}
-
-// claim takes the items out of the inbox whose messages stand among the units, where
-// no unit does and there is room.
-func (b *bridge) claim(s *State, units []unit) {
-	var lost session.InboxClaimed
-	for _, e := range messages(units) {
-		if p, err := session.Decode[session.Message](e); err == nil && e.Kind == session.KindMessageUser && queued(s, p.Item) {
-			lost.Items = append(lost.Items, p.Item)
-		}
-	}
-	for _, u := range units {
-		if e := u.one(); e != nil && e.Kind == session.KindInboxClaimed {
-			p, _ := session.Decode[session.InboxClaimed](*e)
-			lost.Items = slices.DeleteFunc(lost.Items, func(item int64) bool { return slices.Contains(p.Items, item) })
-		}
-	}
-	if len(lost.Items) > 0 && len(b.events) < b.room {
-		b.add(session.New(session.KindInboxClaimed, lost).At(b.turn.Ordinal, b.turn.Step))
-	}
 }

@@ -91,9 +91,8 @@ func mend(s *State, e session.Event) (session.Event, bool) {
 	}
 	p, err := session.Decode[session.InboxClaimed](e)
 	p.Items = slices.DeleteFunc(p.Items, func(item int64) bool { return !queued(s, item) })
-	rest := session.New(e.Kind, p).At(e.Turn, e.Step)
-	rest.Seq, rest.Time = e.Seq, e.Time
-	return rest, err == nil && len(p.Items) > 0
+	e.Data = session.New(e.Kind, p).Data
+	return e, err == nil && len(p.Items) > 0
 }
 
 func queued(s *State, item int64) bool {

@@ -61,6 +61,9 @@ func (s *salvage) together(events []session.Event) error {
 		}
 		out[i] = mended
 	}
+	if trial.compacting != 0 {
+		return errors.New(whyHalf)
+	}
 	if err := sound(trial.state); err != nil {
 		return err
 	}

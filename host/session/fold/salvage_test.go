@@ -330,3 +330,47 @@ func TestX1_ACompactionOutlivesWhatItHid(t *testing.T) {
 		}
 	}
 }
+
+// TestX1_APromptIsNotTakenUpTwice: an item whose message stands leaves the inbox,
+// also where the claim, or another item of it, is lost.
+func TestX1_APromptIsNotTakenUpTwice(t *testing.T) {
+	t.Parallel()
+	item := func(text string) session.Event {
+		return session.New(session.KindInboxQueued, session.InboxItem{Queue: session.NextTurn, Source: session.SourceOwner, Text: text, Wake: true})
+	}
+	said := func(text string, item int64) session.Event {
+		return session.New(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, text), Source: session.SourceOwner, Item: item}).On(appendOp)
+	}
+	done := turn(1, system("s"), said("u", 2), said("v", 3), assistant("w", llm.Usage{}))
+	whole := []session.Event{created(), item("u"), item("v"), done[0], session.New(session.KindInboxClaimed, session.InboxClaimed{Items: []int64{2, 3}}).At(1, 1)}
+	whole = append(whole, done[1:]...)
+	for i := range whole {
+		whole[i].Seq = int64(i + 1)
+	}
+	for _, seq := range []int64{2, 3, 5} {
+		lost := map[int64]bool{seq: true}
+		out, s, r := salvage(t, torn(whole, lost))
+		sane(t, whole, lost, out, s, r)
+		if shown(s) != "s|u|v|w" || len(s.Inbox) != 0 || r.Bridged != 1 {
+			t.Errorf("without event %d: %q, inbox %+v, %+v", seq, shown(s), s.Inbox, *r)
+		}
+	}
+}
+
+// TestX1_AnAnswerOutlivesAllThatWasSaidBefore: where everything from the first
+// turn's beginning up to near its end is lost, what follows stands.
+func TestX1_AnAnswerOutlivesAllThatWasSaidBefore(t *testing.T) {
+	t.Parallel()
+	whole := append([]session.Event{created()}, turn(1, system("s"), user("u"), assistant("", llm.Usage{}, "a"), result("a", "r"))...)
+	whole = append(whole, turn(2, assistant("w", llm.Usage{}))...)
+	lost := map[int64]bool{}
+	for i := range whole {
+		whole[i].Seq = int64(i + 1)
+		lost[whole[i].Seq] = i > 0 && i < 8
+	}
+	out, s, r := salvage(t, torn(whole, lost))
+	sane(t, whole, lost, out, s, r)
+	if text := shown(s); !strings.HasPrefix(text, "(The stored") || !strings.HasSuffix(text, "|w") || strings.Count(text, "|") != 2 || r.SetAside != 0 {
+		t.Errorf("%q, %+v", text, *r)
+	}
+}

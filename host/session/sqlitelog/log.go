@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -147,8 +148,9 @@ func (r *reader) Close() error {
 // log is a session.Log.
 type log struct {
 	*reader
-	store *Store
-	lock  *lock
+	store    *Store
+	lock     *lock
+	unmailed atomic.Pointer[outside] // the files when no mail waited, nil = not known
 
 	write    sync.Mutex // guards the following, and the order of appends
 	writer   *writer

@@ -93,17 +93,42 @@ func squeezeIn(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// Mail implements session.MailLog. Where nothing waits it is the search of an
-// empty table, which costs no more than asking whether anything changed.
+// Mail implements session.MailLog. Where the files stand as they did when nothing
+// waited, nothing is read.
 func (l *log) Mail(ctx context.Context) ([]session.Mail, error) {
 	done, err := l.use()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	rows, err := l.db.QueryContext(ctx, `SELECT id, time, command, text, sender FROM mail ORDER BY id`)
+	now := look(l.path)
+	if seen := l.unmailed.Load(); seen != nil && *seen == now && now.rested(time.Now()) {
+		return nil, nil
+	}
+	mail, err := l.waiting(ctx)
 	if err != nil {
 		return nil, l.fault("read the mail", err)
+	}
+	if len(mail) == 0 && now.rested(time.Now()) {
+		l.unmailed.Store(&now)
+	}
+	return mail, nil
+}
+
+// waiting reads the mail over the writer's connection while nothing is appended, so
+// that a session with little to do needs no other.
+func (l *log) waiting(ctx context.Context) ([]session.Mail, error) {
+	const query = `SELECT id, time, command, text, sender FROM mail ORDER BY id`
+	if !l.write.TryLock() {
+		return scanMail(l.db.QueryContext(ctx, query))
+	}
+	defer l.write.Unlock()
+	return scanMail(l.writer.conn.QueryContext(ctx, query))
+}
+
+func scanMail(rows *sql.Rows, err error) ([]session.Mail, error) {
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	var mail []session.Mail
@@ -111,13 +136,10 @@ func (l *log) Mail(ctx context.Context) ([]session.Mail, error) {
 		var m session.Mail
 		var nanos int64
 		if err := rows.Scan(&m.ID, &nanos, &m.Command, &m.Text, &m.From); err != nil {
-			return nil, l.fault("read the mail", err)
+			return nil, err
 		}
 		m.Time = time.Unix(0, nanos).UTC()
 		mail = append(mail, m)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, l.fault("read the mail", err)
-	}
-	return mail, nil
+	return mail, rows.Err()
 }

@@ -120,3 +120,36 @@ func TestPostToASessionThatIsRemovedMeanwhile(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// An owner that need not look, as nothing has changed for a while, sees the next mail
+// all the same.
+func TestMailIsSeenWhereTheFilesStoodStill(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	log := create(t, s, "a")
+	for round := range 4 {
+		sqlitelog.Rest(t, path(dir, "a"))
+		if got := mail(t, log); len(got) != 0 || !sqlitelog.NoMailKnown(log) {
+			t.Fatalf("round %d: mail is %v", round, got)
+		}
+		text := fmt.Sprint("mail ", round)
+		post(t, s, "a", text)
+		if got := mail(t, log); len(got) != 1 || got[0] != text || sqlitelog.NoMailKnown(log) {
+			t.Fatalf("round %d: mail is %v", round, got)
+		}
+		sqlitelog.Rest(t, path(dir, "a"))
+		if got := mail(t, log); len(got) != 1 {
+			t.Fatalf("round %d: mail that was not taken is gone", round)
+		}
+		waiting, _ := log.(session.MailLog).Mail(t.Context())
+		head, _ := log.Head(t.Context())
+		if _, err := log.Append(t.Context(), session.Batch{Head: head, Taken: []int64{waiting[0].ID},
+			Events: []session.Event{session.New(session.KindWarning, session.Warning{Code: "X", Message: text})}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := mail(t, log); len(got) != 0 || sqlitelog.NoMailKnown(log) {
+			t.Fatalf("round %d: right after a change the times say nothing, mail is %v", round, got)
+		}
+	}
+}

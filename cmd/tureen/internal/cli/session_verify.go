@@ -124,7 +124,17 @@ func (s *store) check(ctx context.Context, v *verified, p *activity) error {
 		return err
 	}
 	v.Violations = append(v.Violations, violations...)
-	v.Events, err = r.Head(ctx)
+	if v.Events, err = r.Head(ctx); err != nil {
+		return err
+	}
+	in, ok := r.(session.Inspector)
+	if !ok {
+		return nil
+	}
+	found, err := in.Inspect(ctx)
+	for _, what := range found {
+		v.Violations = append(v.Violations, fold.Violation{Rule: ruleStorage, Text: what})
+	}
 	return err
 }
 

@@ -3243,13 +3243,16 @@ func (*CallToolResponse_Error) isCallToolResponse_Message() {}
 func (*CallToolResponse_Text) isCallToolResponse_Message() {}
 
 type ToolResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
-	IsError       bool                   `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
-	Code          string                 `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"` // for the log only
-	Effects       []Effect               `protobuf:"varint,4,rep,packed,name=effects,proto3,enum=tureen.plugin.v1.Effect" json:"effects,omitempty"`
-	Note          string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`         // goes with an effect
-	Contexts      []string               `protobuf:"bytes,6,rep,name=contexts,proto3" json:"contexts,omitempty"` // messages for the next step
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Text     string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	IsError  bool                   `protobuf:"varint,2,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	Code     string                 `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"` // for the log only
+	Effects  []Effect               `protobuf:"varint,4,rep,packed,name=effects,proto3,enum=tureen.plugin.v1.Effect" json:"effects,omitempty"`
+	Note     string                 `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`         // goes with an effect
+	Contexts []string               `protobuf:"bytes,6,rep,name=contexts,proto3" json:"contexts,omitempty"` // messages for the next step
+	// Bytes that the plugin has left out of the text for good: the model is then not
+	// told that it can read all there was.
+	LeftOut       int64 `protobuf:"varint,7,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3324,6 +3327,13 @@ func (x *ToolResult) GetContexts() []string {
 		return x.Contexts
 	}
 	return nil
+}
+
+func (x *ToolResult) GetLeftOut() int64 {
+	if x != nil {
+		return x.LeftOut
+	}
+	return 0
 }
 
 type GetSectionsRequest struct {
@@ -7159,7 +7169,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x06result\x18\x02 \x01(\v2\x1c.tureen.plugin.v1.ToolResultH\x00R\x06result\x125\n" +
 	"\x05error\x18\x03 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorH\x00R\x05error\x12\x14\n" +
 	"\x04text\x18\x04 \x01(\tH\x00R\x04textB\t\n" +
-	"\amessage\"\xb3\x01\n" +
+	"\amessage\"\xce\x01\n" +
 	"\n" +
 	"ToolResult\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x19\n" +
@@ -7167,7 +7177,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04code\x18\x03 \x01(\tR\x04code\x122\n" +
 	"\aeffects\x18\x04 \x03(\x0e2\x18.tureen.plugin.v1.EffectR\aeffects\x12\x12\n" +
 	"\x04note\x18\x05 \x01(\tR\x04note\x12\x1a\n" +
-	"\bcontexts\x18\x06 \x03(\tR\bcontexts\"M\n" +
+	"\bcontexts\x18\x06 \x03(\tR\bcontexts\x12\x19\n" +
+	"\bleft_out\x18\a \x01(\x03R\aleftOut\"M\n" +
 	"\x12GetSectionsRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\"\x81\x01\n" +
 	"\x13GetSectionsResponse\x123\n" +

@@ -22,6 +22,7 @@ type Moved struct {
 	At      int64  `json:"at,omitempty"`   // the last event taken over
 	Events  int64  `json:"events"`         // of the new session
 	Title   string `json:"title,omitempty"`
+	Open    bool   `json:"open,omitempty"` // its last turn has no end; a resume ends it
 }
 
 // Fork makes a session that begins with the log of another up to an event, 0 for
@@ -55,8 +56,9 @@ func Fork(ctx context.Context, store session.Store, from string, at int64, progr
 }
 
 // Import makes a session of JSON lines, event for event. It takes the id that the
-// log was made with where that is free in the store, and a new one elsewhere. What
-// cannot be folded is refused with the line, since no session could go on with it.
+// log was made with where that is free in the store, and a new one elsewhere. A log
+// that breaks a rule is refused with the line, a *RuleError inside a LineError: a
+// session could go on wrongly with it, or not at all.
 func Import(ctx context.Context, store session.Store, r io.Reader, progress func(events int64)) (Moved, error) {
 	next, stop := iter.Pull2(session.ReadLines(r))
 	defer stop()
@@ -68,17 +70,20 @@ func Import(ctx context.Context, store session.Store, r io.Reader, progress func
 	if err != nil {
 		return Moved{}, &session.LineError{Line: 1, Err: err}
 	}
-	state := fold.New()
+	checker := fold.NewChecker()
 	events := func(yield func(session.Event, error) bool) {
 		for e, err, ok := first, error(nil), true; ok; e, err, ok = next() {
 			if err == nil {
-				if ferr := state.Apply(e); ferr != nil {
-					err = &session.LineError{Line: int(e.Seq), Err: ferr}
-				}
+				checker.Event(e)
+				err = broken(checker)
 			}
 			if !yield(e, err) || err != nil {
 				return
 			}
+		}
+		checker.End()
+		if err := broken(checker); err != nil {
+			yield(session.Event{}, err)
 		}
 	}
 	id := created.ID
@@ -87,10 +92,27 @@ func Import(ctx context.Context, store session.Store, r io.Reader, progress func
 	} else if !free {
 		id = newID()
 	}
-	if err := bring(ctx, store, id, counted(events, progress), state.Snapshot); err != nil {
+	if err := bring(ctx, store, id, counted(events, progress), checker.State().Snapshot); err != nil {
 		return Moved{}, err
 	}
-	return Moved{Session: id, From: created.ID, Events: state.Head, Title: created.Title}, nil
+	state := checker.State()
+	return Moved{Session: id, From: created.ID, Events: state.Head, Title: created.Title, Open: state.Turn.Open}, nil
+}
+
+// RuleError is a rule that a log breaks.
+type RuleError fold.Violation
+
+func (e *RuleError) Error() string {
+	return fmt.Sprintf("event %d breaks the rule %q: %s", e.Seq, e.Rule, e.Text)
+}
+
+// broken is the first rule that was broken. A line has one event.
+func broken(c *fold.Checker) error {
+	if v := c.Violations(); len(v) > 0 {
+		first := RuleError(v[0])
+		return &session.LineError{Line: int(first.Seq), Err: &first}
+	}
+	return nil
 }
 
 // Salvage makes a new session of what still reads of a damaged one, which stays as
@@ -101,7 +123,7 @@ func Salvage(ctx context.Context, store session.Store, from string, known sessio
 		return Moved{}, nil, errors.New("this store cannot read behind damage")
 	}
 	created := session.Created{ID: newID(), Workspace: known.Workspace, Profile: known.Profile, Strategy: known.Strategy,
-		Title: known.Title, Time: known.Created, Origin: &session.Origin{Session: from, How: session.HowSalvage}}
+		Title: known.Title, Time: time.Now().UTC(), Origin: &session.Origin{Session: from, How: session.HowSalvage}}
 	events, state, result := fold.Salvage(salvager.Salvage(ctx, from), created)
 	if err := bring(ctx, store, created.ID, counted(events, progress), state.Snapshot); err != nil {
 		return Moved{}, nil, err

@@ -3,6 +3,7 @@ package host_test
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -76,6 +77,15 @@ func TestMove_ExportAndImportAreExact(t *testing.T) {
 	}
 }
 
+// ends is the index of the newest line that ends a turn.
+func ends(lines []string) int {
+	at := len(lines) - 1
+	for !strings.Contains(lines[at], `"kind":"turn.ended"`) {
+		at--
+	}
+	return at
+}
+
 // TestMove_WhatCannotBeALogIsRefused: with its line, and nothing is left; an id that is
 // none of ours is replaced.
 func TestMove_WhatCannotBeALogIsRefused(t *testing.T) {
@@ -84,15 +94,22 @@ func TestMove_WhatCannotBeALogIsRefused(t *testing.T) {
 	text := exported(t, h.store, h.ID())
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	for name, bad := range map[string]string{
-		"empty":     "",
-		"truncated": text[:len(text)-20],
-		"a gap":     strings.Join(append(append([]string{}, lines[:3]...), lines[4:]...), ""),
-		"no fold":   strings.Join(lines[:len(lines)-1], "") + strings.Replace(lines[len(lines)-1], `"kind":`, `"op":{"kind":"drop","from":999,"to":999},"kind":`, 1),
+		"empty":         "",
+		"truncated":     text[:len(text)-20],
+		"a gap":         strings.Join(append(append([]string{}, lines[:3]...), lines[4:]...), ""),
+		"a broken rule": text + strings.Replace(lines[ends(lines)], `"seq":`+strconv.Itoa(ends(lines)+1)+`,`, `"seq":`+strconv.Itoa(len(lines)+1)+`,`, 1),
+		"no fold":       strings.Join(lines[:len(lines)-1], "") + strings.Replace(lines[len(lines)-1], `"kind":`, `"op":{"kind":"drop","from":999,"to":999},"kind":`, 1),
 	} {
 		store := memlog.New()
 		_, err := host.Import(t.Context(), store, strings.NewReader(bad), nil)
 		var line *session.LineError
 		if !errors.As(err, &line) || line.Line < 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+		var rule *host.RuleError
+		if errors.As(err, &rule) && (name != "a broken rule" && name != "no fold" || line.Line != len(lines)+1 && line.Line != len(lines)) {
+			t.Errorf("%s: %v", name, err)
+		} else if rule == nil && name == "a broken rule" {
 			t.Errorf("%s: %v", name, err)
 		}
 		if list, err := store.List(t.Context()); err != nil || len(list) != 0 {

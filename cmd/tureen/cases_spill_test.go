@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -101,13 +102,69 @@ func TestW1_C153_C154_C156_ASpillIsReadAfterTrimAndReset(t *testing.T) {
 	}
 }
 
-// What is more than a shell keeps is gone, and the result says so and how much.
-func TestW1_C153_WhatIsNotKeptIsAnnounced(t *testing.T) {
+// middle prints a start, so many bytes, the error in their middle, and an end.
+func middle(size int) string {
+	half := fmt.Sprintf("yes 'nothing of note at all is said here' | head -c %d", size/2/36*36)
+	return "echo the start; " + half + "; echo ERROR-KITE: the wing is broken; " + half + "; echo the end"
+}
+
+// What a command prints is kept whole however long it is: the model sees start and end,
+// the size and the way to the rest, and a search finds what stands in the middle.
+func TestW1_C153_TheErrorInTheMiddleIsFound(t *testing.T) {
 	t.Parallel()
-	s := &spiller{print: *callOf("shell", object{"description": "print", "command": "head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo the end"})}
+	for name, c := range map[string]struct {
+		command    string
+		at         int // the line of the error
+		start, end string
+	}{
+		"20 MB":         {middle(20_000_000), 277_779, "the start\n", "\nthe end\n"},
+		"30 MB":         {middle(31_000_000), 430_557, "the start\n", "\nthe end\n"},
+		"100,000 lines": {"seq 50000; echo ERROR-KITE: the wing is broken; seq 50000 99999", 50_001, "1\n2\n", "\n99999\n"},
+		"50,000 hits":   {"yes 'a hit that says nothing' | head -n 50000 | sed '25000s/nothing/ERROR-KITE: the wing is broken/' > f; grep -n hit f", 25_000, "1:a hit", "50000:a hit that says nothing\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &spiller{print: *callOf("shell", object{"description": "print", "command": c.command})}
+			p, _ := boxed(t, s, "")
+			p.ends(t, 0, "")
+			id, preview := p.lastSession(), s.last()
+			kept := p.spilled(t, id)["shell"]
+			found := handle.FindStringSubmatch(preview)
+			if found == nil || strings.Contains(preview, "ERROR-KITE") || !strings.HasPrefix(preview, c.start) || !strings.Contains(preview, c.end) ||
+				!strings.Contains(preview, fmt.Sprintf(" of %d bytes. Nothing is lost: ", len(kept.Text))) {
+				t.Fatalf("shown is %.200q … %.400q of %d bytes", preview, preview[max(0, len(preview)-400):], len(kept.Text))
+			}
+			if !strings.HasPrefix(kept.Text, c.start) || !strings.HasSuffix(kept.Text+"\n", c.end) || kept.LeftOut != 0 {
+				t.Errorf("kept are %d bytes, %d are left out", len(kept.Text), kept.LeftOut)
+			}
+			p.ok(t, "resume", id, "-q", "READ "+found[1]+" search error-kite")
+			if got := s.last(); !strings.HasPrefix(got, fmt.Sprintf("%d: ", c.at)) || !strings.Contains(got, "ERROR-KITE: the wing is broken\n") {
+				t.Errorf("the search found %.300q", got)
+			}
+		})
+	}
+}
+
+// What is more than a shell keeps is gone, and preview and pages say so and how much.
+func TestW1_C153_C154_WhatIsNotKeptIsAnnounced(t *testing.T) {
+	t.Parallel()
+	s := &spiller{print: *callOf("shell", object{"description": "print", "command": middle(40_000_000)})}
 	p, _ := boxed(t, s, "")
 	p.ends(t, 0, "")
-	if got := s.last(); !strings.Contains(got, "the end") || !strings.Contains(got, "bytes") || !handle.MatchString(got) {
-		t.Errorf("shown is %.400q … %.300q", got, got[max(0, len(got)-300):])
+	id, preview := p.lastSession(), s.last()
+	found := handle.FindStringSubmatch(preview)
+	lost := p.spilled(t, id)["shell"].LeftOut
+	partial := fmt.Sprintf("The stored text is partial: the tool left out %d more bytes, which are nowhere kept.", lost)
+	if found == nil || lost < 7_900_000 || !strings.Contains(preview, partial) || strings.Contains(preview, "Nothing is lost") ||
+		!strings.Contains(preview, fmt.Sprintf("\nthe end\n[output truncated; %d bytes in its middle dropped]\n", lost)) {
+		t.Fatalf("%d are left out; shown is %.200q … %.600q", lost, preview, preview[max(0, len(preview)-600):])
+	}
+	p.ok(t, "resume", id, "-q", "READ "+found[1]+" search ERROR-KITE")
+	if got := s.last(); !strings.HasPrefix(got, "(Nothing from offset=1 on holds") || !strings.Contains(got, partial) {
+		t.Errorf("the search says %.300q", got)
+	}
+	p.ok(t, "resume", id, "-q", "READ "+found[1]+" search bytes dropped here")
+	if got := s.last(); !strings.Contains(got, fmt.Sprintf("[... %d bytes dropped here ...]\n", lost)) {
+		t.Errorf("the search for the gap says %.300q", got)
 	}
 }

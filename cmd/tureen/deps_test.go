@@ -20,9 +20,10 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/tureen/internal/cli", "cmd/tureen/internal/... host host/... compaction notesoup/notes plugins/builtin plugins/sdk profiles"},
 	{"cmd/tureen/internal/chat", "cmd/tureen/internal/render host/agent host/command host/llm host/session"},
 	{"cmd/tureen/internal/render", "host host/llm host/session"},
+	{"cmd/tureen/internal/search", "host/llm host/session"},
 
 	{"cmd/bench", "cmd/bench/internal/... host host/... compaction plugins/... profiles"},
-	{"cmd/bench/...", "cmd/bench/internal/... host host/... compaction notesoup/... plugins/... profiles"},
+	{"cmd/bench/...", "cmd/bench/internal/... host host/... compaction notesoup notesoup/... plugins/... profiles"},
 
 	{"host", "host/... compaction plugins/sdk"},
 	{"host/agent", "compaction host/command host/hook host/llm host/prompt host/session host/session/fold host/spill host/tool"},

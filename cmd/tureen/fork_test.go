@@ -136,3 +136,46 @@ func TestS2_C139_TheLimitsOfATreeBindForks(t *testing.T) {
 		t.Error("a second fork was not refused")
 	}
 }
+
+// TestL9_S8_ABranchIsNotRemindedOfWhatItsOriginSet: the reminder is due in the session
+// that set it, once, and in no branch of it, which may set its own.
+func TestL9_S8_ABranchIsNotRemindedOfWhatItsOriginSet(t *testing.T) {
+	t.Parallel()
+	c := newCast(t, "", useSchedule+"config = { wait = \"3s\" }\n", map[string]func(scene) scripted.Reply{"clerk": func(s scene) scripted.Reply {
+		switch said := s.said(); {
+		case s.n == 0:
+			return calling("schedule_create", object{"title": "look", "prompt": "Look now.", "every_seconds": 86400})
+		case strings.Contains(said, `prompt: "Look now."`):
+			return scripted.Reply{Text: "I looked."}
+		case strings.Contains(said, `prompt: "Look here."`):
+			return scripted.Reply{Text: "I looked here."}
+		case strings.HasSuffix(said, "What is due?"):
+			return calling("schedule_list", object{})
+		case strings.HasSuffix(said, "Set one here."):
+			return calling("schedule_create", object{"title": "look here", "prompt": "Look here.", "after_seconds": 1})
+		case strings.Contains(said, "No reminders."):
+			return scripted.Reply{Text: "Nothing is due."}
+		}
+		return scripted.Reply{Text: "It is set."}
+	}})
+	origin, o := c.perform(t, "run", "You are clerk.")
+	if o.exit != 0 || origin.Text != "It is set." {
+		t.Fatalf("exit %d, %+v\n%s", o.exit, origin, o.stderr)
+	}
+	c.backdate(t, origin.Session)
+	branch := strings.TrimSpace(c.ok(t, "session", "fork", "-q", origin.Session).stdout)
+	r, o := c.perform(t, "resume", branch, "What is due?")
+	if o.exit != 0 || r.Text != "Nothing is due." || r.Turns != 1 {
+		t.Errorf("the branch: exit %d, %+v\n%s", o.exit, r, o.stderr)
+	}
+	r, o = c.perform(t, "resume", branch, "Set one here.")
+	if keys := c.reminders(t, branch); o.exit != 0 || r.Text != "I looked here." || len(keys) != 1 || !strings.HasPrefix(keys[0], "schedule:r2:") {
+		t.Errorf("the branch was reminded of %v; exit %d, %+v\n%s", keys, o.exit, r, o.stderr)
+	}
+	for range 2 {
+		r, o = c.perform(t, "resume", origin.Session)
+	}
+	if keys := c.reminders(t, origin.Session); o.exit != 0 || len(keys) != 1 || !strings.HasPrefix(keys[0], "schedule:r1:") {
+		t.Errorf("the session that set it was reminded of %v; exit %d, %+v\n%s", keys, o.exit, r, o.stderr)
+	}
+}

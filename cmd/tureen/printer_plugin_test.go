@@ -71,8 +71,8 @@ func printed(what string) string {
 		return moving
 	case "most": // what a message to the host can hold
 		return strings.Repeat("0123456789abcdef<&>\n", 34<<20/10/20)
-	case "toobig":
-		return strings.Repeat("0123456789abcdef<&>\n", 36<<20/10/20)
+	case "longest": // over many messages
+		return strings.Repeat("0123456789abcdef<&>\n", 40<<20/20)
 	}
 	return "nothing"
 }

@@ -37,7 +37,7 @@ func (a *Agent) watchMail(ctx context.Context, cancel context.CancelCauseFunc) (
 				return
 			case <-tick.C:
 			}
-			if asked, err := a.takeMail(ctx, log); err != nil {
+			if asked, err := a.takeMail(ctx, log); err != nil && ctx.Err() == nil {
 				a.Logger.Warn("look for mail", "error", err)
 			} else if asked {
 				cancel(ErrCancelAsked)

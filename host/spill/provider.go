@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -74,8 +75,8 @@ func (p *Provider) Call(ctx context.Context, call tool.Call, _ func(string)) (to
 	if err != nil {
 		return tool.Failed("OUT_OF_RANGE", err.Error()), nil
 	}
-	if spilled.LeftOut > 0 {
-		text += "\n(" + partial(spilled.LeftOut) + ")"
+	if spilled.LeftOut > 0 && !strings.HasSuffix(text, " to continue.)") {
+		text += " (" + partial(spilled.LeftOut) + ")"
 	}
 	p.used += tokens(text)
 	return tool.Result{Text: text}, nil

@@ -128,7 +128,7 @@ func TestW1_C154_PagesOfAPartialTextSaySo(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arguments := range []string{`{"id":"spill-2"}`, `{"id":"spill-2","search":"middle"}`} {
-		if r := call(t, spill.New(log), -1, 1, arguments); r.IsError || !strings.HasSuffix(r.Text, "\n(The stored text is partial: the tool left out 4096 more bytes, which are nowhere kept.)") {
+		if r := call(t, spill.New(log), -1, 1, arguments); r.IsError || !strings.HasSuffix(r.Text, " (The stored text is partial: the tool left out 4096 more bytes, which are nowhere kept.)") {
 			t.Errorf("%s: %q", arguments, r.Text)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/hook"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -113,5 +114,25 @@ func TestC133_NothingElseIsHeldUp(t *testing.T) {
 		if got := w.stopping(1); got != "" {
 			t.Errorf("off or without its capabilities: %q", got)
 		}
+	}
+}
+
+// TestC108_NudgesHoldOneRecord: however many turns had one.
+func TestC108_NudgesHoldOneRecord(t *testing.T) {
+	t.Parallel()
+	w := keep(t, `{}`)
+	for turn := 1; turn <= 9; turn++ {
+		w.diary.add(session.New(session.KindTurnStarted, session.TurnStarted{}).At(turn, 0))
+		w.diary.answers(turn, "Now let me read X.")
+		if got := w.stopping(turn); !strings.Contains(got, "ends with a step") {
+			t.Errorf("turn %d: %q", turn, got)
+		}
+	}
+	n := 0
+	for range compactiontest.Records(w.diary.events, "guards", "") {
+		n++
+	}
+	if n != 1 {
+		t.Errorf("%d records hold", n)
 	}
 }

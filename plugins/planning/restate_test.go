@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/plugins/planning"
 )
 
 // compacted is a session whose list and goal were made before a compaction.
@@ -152,4 +153,21 @@ func TestK4_ALongListIsRestatedInBrief(t *testing.T) {
 		t.Errorf("the restatement has %d characters", n)
 	}
 	want(t, r.types("/todo"), strings.Repeat("ä", 480))
+}
+
+// TestL9_P1_ABranchHasTheTodosAndTheGoal: as they stood, and nothing follows by itself.
+func TestL9_P1_ABranchHasTheTodosAndTheGoal(t *testing.T) {
+	t.Parallel()
+	r := start(t, "")
+	r.book.add(session.KindSessionCreated, session.Created{ID: "s", Origin: &session.Origin{Session: "other", Seq: 4, How: session.HowFork}})
+	r.book.add(session.KindSessionOpened, session.Opened{})
+	r.book.add(session.KindRecord, session.Record{Plugin: planning.Name, Kind: "todo", Data: []byte(`{"now":[{"content":"theirs and ours","status":"pending"}],"compactions":0}`)})
+	r.book.add(session.KindRecord, session.Record{Plugin: planning.Name, Kind: "goal", Data: []byte(`{"now":{"id":"g3","revision":1,"objective":"win","phase":"active","rounds_started":1,"max_rounds":9},"compactions":0}`)})
+	r.book.add(session.KindSessionOpened, session.Opened{Resumed: true})
+	r.book.compactions++
+	want(t, r.context("todo"), "theirs and ours", "Goal g3 (active)")
+	d, err := r.hooks.Idle(t.Context(), r.where())
+	if err != nil || d.FollowUp != "" || d.Unfinished != "" {
+		t.Errorf("%+v, %v", d, err)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/compaction/compactiontest"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/tool"
@@ -28,6 +29,11 @@ type lentSession struct {
 	moved    int // how many outlines say that the log has moved on
 	steered  []string
 	records  []compaction.Record
+	held     []session.Event // what Records yields
+}
+
+func (a *lentSession) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
+	return compactiontest.Records(a.held, "borrower", kind)
 }
 
 func (a *lentSession) Events(_ context.Context, q session.Query) iter.Seq2[session.Event, error] {

@@ -42,7 +42,7 @@ var lendable = []struct {
 	{sdk.CapSessionSpawn, []string{pluginv1.Children_Spawn_FullMethodName, pluginv1.Children_ListChildren_FullMethodName,
 		pluginv1.Children_Tell_FullMethodName, pluginv1.Children_Interrupt_FullMethodName}},
 	{sdk.CapModelGenerate, []string{pluginv1.Model_Generate_FullMethodName}},
-	{sdk.CapRecordsWrite, []string{pluginv1.Records_PutRecord_FullMethodName}},
+	{sdk.CapRecordsWrite, []string{pluginv1.Records_PutRecord_FullMethodName, pluginv1.Records_ListRecords_FullMethodName}},
 }
 
 // lending is all that a host serves, from the generated code.
@@ -129,6 +129,11 @@ func (w *watched) Interrupt(_ context.Context, child string) error {
 func (w *watched) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {
 	w.saw(sdk.CapRecordsWrite, kind != "" && json.Valid(data), "record: %q %q %q", kind, key, data)
 	return nil
+}
+
+func (w *watched) Records(ctx context.Context, kind string) iter.Seq2[session.Event, error] {
+	w.saw(sdk.CapRecordsWrite, text(kind), "records of %q", kind)
+	return w.lentSession.Records(ctx, kind)
 }
 
 // counter is a host's side of the fuzz with one set of grants.
@@ -274,6 +279,7 @@ var requests = map[string]proto.Message{
 	pluginv1.Children_Tell_FullMethodName:         &pluginv1.TellRequest{Session: "s", To: "c", Text: "t"},
 	pluginv1.Children_Interrupt_FullMethodName:    &pluginv1.InterruptRequest{Session: "s", Child: "c"},
 	pluginv1.Model_Generate_FullMethodName:        &pluginv1.GenerateRequest{Session: "s", SurfaceUntil: -1, Append: []*pluginv1.Message{{Role: "user", Text: "t"}}, MaxOutputTokens: -1},
+	pluginv1.Records_ListRecords_FullMethodName:   &pluginv1.ListRecordsRequest{Session: "s", Kind: "k", AfterSeq: math.MinInt64},
 	pluginv1.Records_PutRecord_FullMethodName:     &pluginv1.PutRecordRequest{Session: "s", Record: &pluginv1.Record{Kind: "k", Json: []byte("{}")}},
 }
 

@@ -48,6 +48,13 @@ func newBoard(p *Provider, id string) *board {
 func (b *board) close() {
 	b.shut()
 	b.waiting.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, j := range b.jobs {
+		if j.process != nil {
+			j.process.out.drop()
+		}
+	}
 }
 
 // start starts a command as a job.
@@ -59,7 +66,7 @@ func (b *board) start(ctx context.Context, c command, args shellArgs, bounds bou
 	if err != nil {
 		return "", err
 	}
-	p, err := c.startIn(j.file)
+	p, err := c.startJob(j.file)
 	if err != nil {
 		b.leave(j)
 		return "", b.p.cannotStart(args, err)
@@ -74,21 +81,18 @@ func (b *board) start(ctx context.Context, c command, args shellArgs, bounds bou
 }
 
 // adopt makes a job of a command whose time is over.
-func (b *board) adopt(ctx context.Context, p *process, args shellArgs, bounds bound, limit time.Duration) (string, error) {
+func (b *board) adopt(ctx context.Context, p *process, args shellArgs, bounds bound, limit time.Duration) (text string, lost int64, err error) {
 	args.OutliveSession = false
 	j, err := b.enter(ctx, args, bounds)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	p.out.mu.Lock() // what comes from now on is read with job_output
-	lines := p.out.printed()
-	j.read = p.out.both.size()
-	p.out.mu.Unlock()
-	j.printed = &p.out.both
+	lines, lost, from := p.out.becomeJob(b.p.config.MaxOutputBytes)
+	j.read, j.printed = from, p.out.both
 	b.launch(j, p)
 	lines = append(lines, fmt.Sprintf("[still running after %dms; moved to background job %s]", limit.Milliseconds(), j.id),
 		"The command goes on, and you will be told when it ends. Read newer output with job_output, stop it with job_kill.")
-	return strings.Join(lines, "\n"), nil
+	return strings.Join(lines, "\n"), lost, nil
 }
 
 // enter makes a job, which is in the log before its process is there.
@@ -140,8 +144,8 @@ func (b *board) leave(j *job) {
 
 func (b *board) remove(j *job) {
 	j.cancel()
+	j.drop()
 	if j.outlives() {
-		j.file.Close()
 		os.Remove(j.file.Name())
 	}
 	b.mu.Lock()

@@ -27,7 +27,8 @@ type command struct {
 	argv []string
 	dir  string
 	env  []string
-	keep int // bytes kept of each stream
+	keep int64 // bytes kept of each stream, or of a job
+	job  bool
 	// file, where not nil, takes the output, and the command outlives this process.
 	file *os.File
 }
@@ -60,9 +61,9 @@ type process struct {
 	readers []*os.File
 }
 
-// startIn is start for a command whose output goes to a file, unless that is nil.
-func (c command) startIn(file *os.File) (*process, error) {
-	c.file = file
+// startJob is start for a job. Its output goes to a file, unless that is nil.
+func (c command) startJob(file *os.File) (*process, error) {
+	c.job, c.file = true, file
 	return c.start()
 }
 
@@ -71,7 +72,7 @@ func (c command) startIn(file *os.File) (*process, error) {
 func (c command) start() (*process, error) {
 	p := &process{
 		cmd:     exec.Command(c.argv[0], c.argv[1:]...),
-		out:     newOutput(c.keep),
+		out:     newOutput(c.keep, c.job),
 		release: func() {},
 		exited:  make(chan struct{}),
 		drained: make(chan struct{}),
@@ -121,8 +122,8 @@ func (p *process) launchPiped() error {
 		return err
 	}
 	var streams sync.WaitGroup
-	streams.Go(func() { p.out.copyFrom(outR, &p.out.stdout) })
-	streams.Go(func() { p.out.copyFrom(errR, &p.out.stderr) })
+	streams.Go(func() { p.out.copyFrom(outR, p.out.stdout) })
+	streams.Go(func() { p.out.copyFrom(errR, p.out.stderr) })
 	go func() {
 		streams.Wait()
 		close(p.drained)

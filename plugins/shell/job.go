@@ -42,6 +42,15 @@ type job struct {
 // outlives tells whether the job goes on when the session ends.
 func (j *job) outlives() bool { return j.file != nil }
 
+// drop lets go of what the job has printed.
+func (j *job) drop() {
+	if j.outlives() {
+		j.file.Close()
+	} else if j.process != nil {
+		j.process.out.drop()
+	}
+}
+
 // run waits for the end of the job's process, or ends it. It tells whether the job
 // has come to its end; otherwise it was let go with the session.
 func (j *job) run(b *board) bool {

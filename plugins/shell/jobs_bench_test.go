@@ -31,6 +31,7 @@ type ledger struct {
 	events []session.Event
 	deaf   bool // the host takes nothing any more
 	room   int  // how many events it takes before that, 0 = any number
+	read   int  // events handed out, records apart
 	late   int  // how many reads fail first: the host has not opened the session yet
 }
 
@@ -64,7 +65,13 @@ func (l *ledger) Events(_ context.Context, q session.Query) iter.Seq2[session.Ev
 			return
 		}
 		for _, e := range events {
-			if e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) && (q.Kinds == nil || slices.Contains(q.Kinds, e.Kind)) && !yield(e, nil) {
+			if e.Seq <= q.After || q.Before > 0 && e.Seq >= q.Before || q.Kinds != nil && !slices.Contains(q.Kinds, e.Kind) {
+				continue
+			}
+			l.mu.Lock()
+			l.read++
+			l.mu.Unlock()
+			if !yield(e, nil) {
 				return
 			}
 		}

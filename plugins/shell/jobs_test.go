@@ -48,7 +48,7 @@ func TestT9_AJobRunsInTheBackground(t *testing.T) {
 	c.says("job_list", args{}, "job-1 [exit code: 3] Count to three")
 	c.says("job_kill", args{"id": "job-1"}, "job job-1 had ended already [status: exit code: 3]")
 	r := c.log.records(t)
-	if len(r) != 2 || !strings.HasPrefix(r[0].Command, "echo one; ") || r[0].Status != "" || r[0].Started.IsZero() || r[0].Ended != nil || r[1].Status != "exit code: 3" || *r[1].Exit != 3 || r[1].Ended == nil {
+	if len(r) != 3 || !r[1].Tell || r[2].Tell || r[2].Status != r[1].Status || !strings.HasPrefix(r[0].Command, "echo one; ") || r[0].Status != "" || r[0].Started.IsZero() || r[0].Ended != nil || r[1].Status != "exit code: 3" || *r[1].Exit != 3 || r[1].Ended == nil {
 		t.Errorf("records %+v", r)
 	}
 	c.told("Background job job-1 ")
@@ -117,40 +117,74 @@ func TestT9_NoMoreJobsThanAllowed(t *testing.T) {
 	c.told() // nobody needs to be told of what it has killed itself
 }
 
-func TestT9_TheRingSaysWhatItDropped(t *testing.T) {
+func TestT9_AJobKeepsStartAndEnd(t *testing.T) {
 	t.Parallel()
-	c := jobs(t, `{"max_output_bytes": 500000}`)
+	c := jobs(t, `{"max_output_bytes": 100000}`)
 	c.ok("shell", args{"command": "yes 1234567 | head -c 400000; echo; echo the end", "run_in_background": true})
 	c.settled()
+	const lost = 400_009 - 100_000
+	head := strings.Repeat("1234567\n", 50_000/8)
+	if got, want := c.ok("job_output", args{"id": "job-1"}), head+fmt.Sprintf("[%d more bytes wait; call job_output again]\n[status: exit code: 0]", 350_009); got != want {
+		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-90):])
+	}
 	got := c.ok("job_output", args{"id": "job-1"})
 	first, rest, _ := strings.Cut(got, "\n")
-	if want := fmt.Sprintf("[%d bytes before this were dropped]", 400_009-256<<10); first != want {
+	if want := fmt.Sprintf("[%d bytes before this were dropped]", lost); first != want {
 		t.Errorf("%q, want %q", first, want)
 	}
-	if len(rest) != 256<<10+len("[status: exit code: 0]") || !strings.HasSuffix(rest, "\nthe end\n[status: exit code: 0]") {
+	if len(rest) != 50_000+len("[status: exit code: 0]") || !strings.HasSuffix(rest, "\nthe end\n[status: exit code: 0]") {
 		t.Errorf("%d bytes, end %q", len(rest), rest[max(0, len(rest)-60):])
 	}
+	c.says("job_output", args{"id": "job-1"}, "(no new output)", "[status: exit code: 0]")
 	c.told("Background job job-1 ")
 }
 
+// A job that nobody has looked at shows all it has printed, and so does a command that
+// became one: what it printed before and, in its own result, after.
+func TestW1_C153_AllOfAJobsOutputIsKept(t *testing.T) {
+	t.Parallel()
+	c := jobs(t, `{}`)
+	numbers := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintln(&b, i+1)
+		}
+		return b.String()
+	}
+	c.ok("shell", args{"command": "seq 600000", "run_in_background": true})
+	c.settled()
+	if got := c.ok("job_output", args{"id": "job-1"}); got != numbers(600_000)+"[status: exit code: 0]" {
+		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-60):])
+	}
+	got := c.ok("shell", args{"command": "seq 60000; until [ -e go ]; do sleep 0.02; done; seq 300000", "timeoutMs": 1500})
+	if !strings.HasPrefix(got, numbers(60_000)+"[still running after ") {
+		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-260):])
+	}
+	c.put("go", "")
+	if got := c.ok("job_output", args{"id": "job-2", "wait": true}); got != numbers(300_000)+"[status: exit code: 0]" {
+		t.Errorf("%d bytes, start %.60q, end %q", len(got), got, got[max(0, len(got)-60):])
+	}
+}
+
+// What is read while the job goes on is not lost to what comes later.
 func TestT9_LongOutputComesInParts(t *testing.T) {
 	t.Parallel()
 	c := jobs(t, `{"max_output_bytes": 1001}`)
-	c.ok("shell", args{"command": "yes äöü | head -n 400", "run_in_background": true}) // 7 bytes a line
-	c.settled()
-	all, calls := "", 0
-	for more := true; more && calls < 10; calls++ {
-		text := c.ok("job_output", args{"id": "job-1"})
-		text, _ = strings.CutSuffix(text, "\n[status: exit code: 0]")
-		i := strings.LastIndex(text, "\n[")
-		more = i >= 0 && strings.HasSuffix(text, " more bytes wait; call job_output again]")
-		if more {
-			text = text[:i]
-		}
-		all += text + "\n"
+	c.ok("shell", args{"command": "for i in 1 2 3 4; do yes äöü | head -n 70; until [ -e go$i ]; do sleep 0.02; done; done", "run_in_background": true}) // 7 bytes a line
+	all := ""
+	for i := 1; i <= 4; i++ {
+		c.until("the next part", func() bool {
+			text, _ := strings.CutSuffix(c.ok("job_output", args{"id": "job-1"}), "\n[status: running]")
+			if text != "(no new output)" {
+				all += strings.ReplaceAll(text, "\n", "")
+			}
+			return len(all) >= i*70*6
+		})
+		c.put(fmt.Sprintf("go%d", i), "")
 	}
-	if calls != 3 || strings.TrimRight(strings.ReplaceAll(all, "\n", ""), "\n") != strings.Repeat("äöü", 400) {
-		t.Errorf("%d calls: %q", calls, all)
+	c.settled()
+	if all != strings.Repeat("äöü", 280) {
+		t.Errorf("%q", all)
 	}
 }
 

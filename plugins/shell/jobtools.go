@@ -46,10 +46,10 @@ type jobOutputArgs struct {
 }
 
 // output is the tool job_output.
-func (b *board) output(ctx context.Context, _ tool.Call, args jobOutputArgs) (string, error) {
+func (b *board) output(ctx context.Context, _ tool.Call, args jobOutputArgs) (text string, lost int64, err error) {
 	j, err := b.find(args.ID)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if args.Wait {
 		limit := defaultWait
@@ -57,10 +57,11 @@ func (b *board) output(ctx context.Context, _ tool.Call, args jobOutputArgs) (st
 			limit = min(maxWait, time.Duration(args.TimeoutMs)*time.Millisecond)
 		}
 		if err := b.await(ctx, j, limit); err != nil {
-			return "", err
+			return "", 0, err
 		}
 	}
-	return b.show(j), nil
+	text, lost = b.show(j)
+	return text, lost, nil
 }
 
 // await waits for a job's end, which is then known by the call that waited.
@@ -91,14 +92,17 @@ func (b *board) await(ctx context.Context, j *job, limit time.Duration) error {
 	return err
 }
 
-// show takes what the job has printed since the last time.
-func (b *board) show(j *job) string {
+// show takes what the job has printed since the last time, and how much of that is lost.
+func (b *board) show(j *job) (text string, lost int64) {
 	ended := !j.running()
 	j.mu.Lock()
-	p := j.printed.from(j.read, b.p.config.MaxOutputBytes, ended)
+	p := j.printed.from(j.read, int(b.p.config.MaxOutputBytes), ended)
 	j.read = p.next
 	j.known = j.known || ended
 	j.mu.Unlock()
+	if ended && p.left == 0 && !j.outlives() {
+		j.drop()
+	}
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if p.lost > 0 {
@@ -107,7 +111,7 @@ func (b *board) show(j *job) string {
 	if p.text == "" {
 		p.text = "(no new output)"
 	}
-	add("%s", p.text)
+	lines = append(lines, p.text)
 	if p.left >= utf8.UTFMax || ended && p.left > 0 {
 		add("[%d more bytes wait; call job_output again]", p.left)
 	}
@@ -115,7 +119,7 @@ func (b *board) show(j *job) string {
 	if note := j.note(); note != "" {
 		add("%s", note)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, "\n"), p.lost
 }
 
 type noArgs struct{}

@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// ringBytes is how much of a job's output is kept for job_output (T9).
-const ringBytes = 256 << 10
-
 // pipeBytes is what a pipe holds, and pipeReads how often that is taken after the
 // deadline: somebody may still be writing.
 const (
@@ -19,21 +16,41 @@ const (
 	pipeReads = 4
 )
 
-// output is what a command has printed: the end of each stream, and of both as they
-// came.
+// output is what a command has printed: each stream, and both as they came. What is
+// kept is the streams of a command that a call waits for, and both of a job.
 type output struct {
-	mu             sync.Mutex // a part of one stream reaches both tails in one act
-	stdout, stderr tail
-	both           tail
+	mu             sync.Mutex // a part of one stream reaches two places in one act
+	stdout, stderr *kept
+	both           *kept
 }
 
-func newOutput(keep int) *output {
-	return &output{stdout: tail{keep: keep}, stderr: tail{keep: keep}, both: tail{keep: ringBytes}}
+func newOutput(keep int64, job bool) *output {
+	if job {
+		return &output{stdout: newKept(0), stderr: newKept(0), both: newKept(keep)}
+	}
+	return &output{stdout: newKept(keep), stderr: newKept(keep), both: newKept(0)}
+}
+
+// becomeJob returns what is kept so far and where that begins which job_output reads.
+func (o *output) becomeJob(keep int64) (lines []string, lost, from int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines, lost = o.printed()
+	o.stdout.stop()
+	o.stderr.stop()
+	return lines, lost, o.both.begin(keep)
+}
+
+// drop lets go of what is kept.
+func (o *output) drop() {
+	for _, k := range []*kept{o.stdout, o.stderr, o.both} {
+		k.stop()
+	}
 }
 
 // copyFrom reads one stream to its end, or, once its deadline has passed, what was
 // printed until then: on a busy machine that may be all of it.
-func (o *output) copyFrom(r *os.File, stream *tail) {
+func (o *output) copyFrom(r *os.File, stream *kept) {
 	_, err := io.Copy(&joint{o, stream}, r)
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		return
@@ -58,7 +75,7 @@ func (o *output) copyFrom(r *os.File, stream *tail) {
 
 type joint struct {
 	o      *output
-	stream *tail
+	stream *kept
 }
 
 func (j *joint) Write(p []byte) (int, error) {
@@ -73,7 +90,7 @@ func (o *output) readable(file *os.File) readable {
 	if file != nil {
 		return spool{file}
 	}
-	return &o.both
+	return o.both
 }
 
 // spool is the output of a job that outlives its session: a file.

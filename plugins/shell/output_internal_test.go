@@ -24,9 +24,9 @@ func TestC092_WhatIsInThePipeIsRead(t *testing.T) {
 	if err := r.SetReadDeadline(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	o := newOutput(64_000)
-	o.copyFrom(r, &o.stdout)
-	if got, lost := o.stdout.end(); got != strings.TrimSpace(want) || lost != 0 || o.both.size() != int64(len(want)) {
-		t.Errorf("%d bytes of %d, %d lost", len(got), len(want), lost)
+	o := newOutput(64_000, false)
+	o.copyFrom(r, o.stdout)
+	if got := o.stdout.all(); got.text != strings.TrimSpace(want) || got.lost != 0 || o.both.size() != int64(len(want)) {
+		t.Errorf("%d bytes of %d, %d lost", len(got.text), len(want), got.lost)
 	}
 }

@@ -25,7 +25,7 @@ var configSchema []byte
 type Config struct {
 	Timeout        time.Duration // of a call that names none
 	MaxTimeout     time.Duration // the longest a call may ask for
-	MaxOutputBytes int           // kept of each stream, its end
+	MaxOutputBytes int64         // kept of each stream, half of it from the start and half from the end
 	Jobs           bool          // whether commands may go on in the background
 	MaxJobs        int           // how many of a session may run at once
 	Wait           time.Duration // how long a run waits for jobs while nothing happens, 0 = not at all
@@ -33,7 +33,7 @@ type Config struct {
 
 // DefaultConfig is what counts where the profile says nothing.
 func DefaultConfig() Config {
-	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute}
+	return Config{Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute}
 }
 
 // ParseConfig reads a config that fits the schema; keys that are not there keep
@@ -43,7 +43,7 @@ func ParseConfig(raw json.RawMessage) (Config, error) {
 	var in struct {
 		Timeout        string `json:"timeout"`
 		MaxTimeout     string `json:"max_timeout"`
-		MaxOutputBytes *int   `json:"max_output_bytes"`
+		MaxOutputBytes *int64 `json:"max_output_bytes"`
 		Jobs           *bool  `json:"jobs"`
 		MaxJobs        *int   `json:"max_jobs"`
 		Wait           string `json:"wait"`

@@ -149,7 +149,7 @@ func (p *Provider) Tools(context.Context, string) ([]tool.Spec, error) {
 	shell := tool.Spec{
 		Name: Name,
 		Description: "Run a command line with " + filepath.Base(p.program) + " -c, in a new shell each time, and get what it printed. To work in another directory give workdir instead of cd. " +
-			fmt.Sprintf("Of long output only the end is kept (%d bytes of each stream). ", p.config.MaxOutputBytes) +
+			fmt.Sprintf("Of output over %d bytes a stream only start and end are kept. ", p.config.MaxOutputBytes) +
 			"There is no terminal and no input. " + background + ". " +
 			"Put description before command in the arguments. Before you delete or move anything, be sure which absolute path is meant, " +
 			"and write ${VAR:?} for variables in such paths: an unset one would otherwise vanish silently.",
@@ -175,16 +175,27 @@ func (p *Provider) Call(ctx context.Context, call tool.Call, progress func(strin
 	b := p.board(call.Session)
 	switch {
 	case call.Name == Name:
-		return toolcall.Run(ctx, call, func(ctx context.Context, call tool.Call, args shellArgs) (string, error) {
+		return run(ctx, call, func(ctx context.Context, call tool.Call, args shellArgs) (string, int64, error) {
 			return p.shell(ctx, call, args, progress)
 		}), nil
 	case !p.jobs() || b == nil:
 	case call.Name == "job_output":
-		return toolcall.Run(ctx, call, b.output), nil
+		return run(ctx, call, b.output), nil
 	case call.Name == "job_list":
 		return toolcall.Run(ctx, call, b.list), nil
 	case call.Name == "job_kill":
 		return toolcall.Run(ctx, call, b.kill), nil
 	}
 	return tool.Result{}, fmt.Errorf("plugin %q has no tool %q, or session %q is not open in it", Name, call.Name, call.Session)
+}
+
+// run is toolcall.Run for a body that also says how many bytes its text lacks.
+func run[A any](ctx context.Context, call tool.Call, body func(context.Context, tool.Call, A) (string, int64, error)) tool.Result {
+	var lost int64
+	r := toolcall.Run(ctx, call, func(ctx context.Context, call tool.Call, args A) (text string, err error) {
+		text, lost, err = body(ctx, call, args)
+		return text, err
+	})
+	r.LeftOut = lost
+	return r
 }

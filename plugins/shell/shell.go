@@ -39,21 +39,23 @@ func (a shellArgs) check() error {
 	return nil
 }
 
-func (p *Provider) shell(ctx context.Context, call tool.Call, args shellArgs, progress func(string)) (string, error) {
+// shell runs a command. It returns the result's text and how many bytes are not in it.
+func (p *Provider) shell(ctx context.Context, call tool.Call, args shellArgs, progress func(string)) (text string, lost int64, err error) {
 	if err := args.check(); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	c, bounds, err := p.command(call, args)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	b := p.board(call.Session)
 	if args.Background {
-		return b.start(ctx, c, args, bounds)
+		text, err = b.start(ctx, c, args, bounds)
+		return text, 0, err
 	}
 	running, err := c.start()
 	if err != nil {
-		return "", p.cannotStart(args, err)
+		return "", 0, p.cannotStart(args, err)
 	}
 	limit := p.timeout(args)
 	timer := time.NewTimer(limit)
@@ -61,16 +63,17 @@ func (p *Provider) shell(ctx context.Context, call tool.Call, args shellArgs, pr
 	why := running.watch(ctx, timer.C, progress)
 	var refused error
 	if why == timedOut && b != nil {
-		var text string
-		if text, refused = b.adopt(ctx, running, args, bounds, limit); refused == nil {
-			return text, nil
+		if text, lost, refused = b.adopt(ctx, running, args, bounds, limit); refused == nil {
+			return text, lost, nil
 		}
 	}
 	out := running.finish(why)
+	defer out.drop()
 	if why == aborted {
-		return "", ctx.Err()
+		return "", 0, ctx.Err()
 	}
-	return out.text(limit, refused, bounds.note(out, args)), nil
+	text, lost = out.text(limit, refused, bounds.note(out, args))
+	return text, lost, nil
 }
 
 func (p *Provider) timeout(args shellArgs) time.Duration {

@@ -161,29 +161,62 @@ func TestT7_ShellSetsEnvironmentAndDirectory(t *testing.T) {
 	b.fails(args{"workdir": "/"}, "INVALID_ARGUMENTS", "invalid arguments: ")
 }
 
-func TestT8_LongOutputKeepsItsTail(t *testing.T) {
+func TestT8_LongOutputKeepsStartAndEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t, `{}`)
-	const size = 30 << 20
-	r := b.call(t.Context(), args{"command": fmt.Sprintf("head -c %d /dev/zero | tr '\\0' x; echo; echo the end", size)}, nil)
-	head, marker, _ := strings.Cut(r.Text, "\nthe end\n")
-	if total := size + len("\nthe end\n"); marker != fmt.Sprintf("[output truncated; first %d bytes dropped]", total-64_000) {
-		t.Errorf("marker %q", marker)
+	const size = 40 << 20
+	r := b.call(t.Context(), args{"command": fmt.Sprintf("echo the start; head -c %d /dev/zero | tr '\\0' x; echo; echo the end", size)}, nil)
+	lost := size + len("the start\n\nthe end\n") - 32_000_000
+	head, rest, _ := strings.Cut(r.Text, fmt.Sprintf("\n[... %d bytes dropped here ...]\n", lost))
+	tail, end, _ := strings.Cut(rest, "\nthe end\n")
+	if end != fmt.Sprintf("[output truncated; %d bytes in its middle dropped]", lost) || r.LeftOut != int64(lost) {
+		t.Errorf("the end is %.200q; %d are said to be left out, want %d", end, r.LeftOut, lost)
 	}
-	if len(head) != 64_000-len("\nthe end\n") || strings.Trim(head, "x") != "" {
-		t.Errorf("kept %d bytes", len(head))
+	if head, ok := strings.CutPrefix(head, "the start\n"); !ok || len(head) != 16_000_000-10 || strings.Trim(head, "x") != "" || len(tail) != 16_000_000-9 || strings.Trim(tail, "x") != "" {
+		t.Errorf("kept are %d and %d bytes", len(head), len(tail))
 	}
-	r = b.call(t.Context(), args{"command": "yes 'äöü' | head -c 1000001 >&2; exit 1"}, nil)
-	lines := strings.Split(r.Text, "\n")
-	if n := len(lines); lines[0] != "[stderr]" || lines[n-1] != "[exit code: 1]" || !strings.HasPrefix(lines[n-2], "[stderr truncated; first ") || !utf8.ValidString(r.Text) {
-		t.Errorf("got %q … %q", lines[:2], lines[n-2:])
-	}
-	b.gives(args{"command": "head -c 64000 /dev/zero | tr '\\0' x"}, strings.Repeat("x", 64_000))
 
 	b = setup(t, `{"max_output_bytes": 1000}`)
 	b.gives(args{"command": "yes 12345678 | head -c 1800; yes 12345678 | head -c 1017 >&2"},
-		strings.Repeat("12345678\n", 200)[800:1799], "[stderr]", strings.Repeat("12345678\n", 200)[17:1016],
-		"[output truncated; first 800 bytes dropped]", "[stderr truncated; first 17 bytes dropped]")
+		strings.Repeat("12345678\n", 200)[:500], "[... 800 bytes dropped here ...]", strings.Repeat("12345678\n", 200)[1300:1799],
+		"[stderr]", strings.Repeat("12345678\n", 200)[:500], "[... 17 bytes dropped here ...]", strings.Repeat("12345678\n", 200)[517:1016],
+		"[output truncated; 800 bytes in its middle dropped]", "[stderr truncated; 17 bytes in its middle dropped]")
+}
+
+// All that a command prints is in its result, up to the limit, in whichever stream.
+func TestW1_C153_AllOfALongOutputIsKept(t *testing.T) {
+	t.Parallel()
+	b := setup(t, `{}`)
+	r := b.call(t.Context(), args{"command": "seq 1300000; echo ERROR-KITE; seq 1300000; yes 'äöü' | head -c 1000001 >&2; exit 1"}, nil)
+	var want strings.Builder
+	for range 2 {
+		for i := range 1_300_000 {
+			fmt.Fprintln(&want, i+1)
+		}
+		if !strings.Contains(want.String(), "ERROR") {
+			want.WriteString("ERROR-KITE\n")
+		}
+	}
+	stdout, stderr, _ := strings.Cut(r.Text, "[stderr]\n")
+	if stdout != want.String() || r.LeftOut != 0 {
+		t.Errorf("%d bytes of %d, %d left out", len(stdout), want.Len(), r.LeftOut)
+	}
+	if !strings.HasSuffix(stderr, "\n[exit code: 1]") || strings.Count(stderr, "äöü\n") != 142_857 || !utf8.ValidString(stderr) {
+		t.Errorf("%d bytes of stderr, end %q", len(stderr), stderr[max(0, len(stderr)-40):])
+	}
+	b.gives(args{"command": "head -c 64001 /dev/zero | tr '\\0' x"}, strings.Repeat("x", 64_001))
+}
+
+// Where no file can be made, a command runs all the same, and its result says what
+// became of its output.
+func TestW1_C153_WithoutAPlaceForFilesTheEndIsKept(t *testing.T) {
+	b := setup(t, `{}`)
+	t.Setenv("TMPDIR", filepath.Join(b.dir, "none"))
+	r := b.call(t.Context(), args{"command": "seq 100000; echo the end; exit 3"}, nil)
+	if want := fmt.Sprintf("\nthe end\n[output truncated; first %d bytes dropped: no file could keep them: no such file or directory]\n[exit code: 3]", r.LeftOut); !strings.HasSuffix(r.Text, want) || r.LeftOut < 500_000 || len(r.Text) < 60_000 {
+		t.Errorf("%d bytes, %d left out, end %q, want %q", len(r.Text), r.LeftOut, r.Text[max(0, len(r.Text)-300):], want)
+	}
+	b.gives(args{"command": "echo little"}, "little")
 }
 
 func TestT8_TimeoutKillsTheWholeGroup(t *testing.T) {
@@ -330,12 +363,12 @@ func TestT8_ConfigIsChecked(t *testing.T) {
 		}
 	}
 	for config, want := range map[string]shell.Config{
-		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
-		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
-		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
-		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
-		`{"wait": "0s", "max_jobs": 3}`:         {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, Jobs: true, MaxJobs: 3},
-		`{"jobs": false, "max_jobs": 3}`:        {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 64_000, MaxJobs: 3, Wait: 30 * time.Minute},
+		`{}`:                                    {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"timeout": "20m"}`:                    {Timeout: 20 * time.Minute, MaxTimeout: 20 * time.Minute, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"max_timeout": "10s"}`:                {Timeout: 10 * time.Second, MaxTimeout: 10 * time.Second, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"timeout": "5s","max_timeout": "9s"}`: {Timeout: 5 * time.Second, MaxTimeout: 9 * time.Second, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 10, Wait: 30 * time.Minute},
+		`{"wait": "0s", "max_jobs": 3}`:         {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 32_000_000, Jobs: true, MaxJobs: 3},
+		`{"jobs": false, "max_jobs": 3}`:        {Timeout: time.Minute, MaxTimeout: 10 * time.Minute, MaxOutputBytes: 32_000_000, MaxJobs: 3, Wait: 30 * time.Minute},
 	} {
 		if got, err := shell.ParseConfig(json.RawMessage(config)); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", config, got, err)

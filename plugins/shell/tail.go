@@ -33,37 +33,28 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end returns the kept text, clean and without the line feeds at its end, and
-// how many bytes before it were dropped.
-func (t *tail) end() (text string, dropped int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	kept := t.kept()
-	if int64(len(kept)) < t.written {
-		kept = wholeStart(kept)
-	}
-	return trimmed(kept), t.written - int64(len(kept))
-}
-
 // last is the text of the newest n bytes.
 func (t *tail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	kept := t.kept()
-	return trimmed(wholeStart(kept[max(0, len(kept)-n):]))
+	return trimmed(string(wholeStart(kept[max(0, len(kept)-n):])))
 }
 
-// from returns what was written from a position on, at most limit bytes.
-func (t *tail) from(at int64, limit int, ended bool) part {
+// since is what was written from a position on that is still kept. It is valid until
+// the next Write.
+func (t *tail) since(at int64) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	kept := t.kept()
-	var lost int64
-	if first := t.written - int64(len(kept)); at < first {
-		lost, at = first-at, first
-	}
-	piece := kept[len(kept)-int(t.written-at):]
-	return newPart(piece[:min(limit, len(piece))], at, lost, t.written, ended)
+	return kept[len(kept)-int(t.written-at):]
+}
+
+// start is the position of the first byte that is kept.
+func (t *tail) start() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.written - int64(len(t.kept()))
 }
 
 // size is how many bytes were written in all.
@@ -97,10 +88,10 @@ func newPart(piece []byte, at, lost, written int64, ended bool) part {
 		whole = wholeEnd(whole)
 	}
 	next := at + int64(len(whole))
-	return part{trimmed(whole), next, lost, written - next}
+	return part{trimmed(string(whole)), next, lost, written - next}
 }
 
-func trimmed(b []byte) string { return strings.TrimRight(tool.Clean(string(b)), "\r\n") }
+func trimmed(text string) string { return strings.TrimRight(tool.Clean(text), "\r\n") }
 
 // wholeStart leaves out what is left of a character that began before b.
 func wholeStart(b []byte) []byte {

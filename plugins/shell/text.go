@@ -16,8 +16,8 @@ import (
 // text is the result as the model sees it: the output, then in brackets what
 // else there is to know (T7). A clean end adds nothing. refused says why a command
 // whose time was over did not become a job, nil where that was not tried.
-func (o *outcome) text(timeout time.Duration, refused error, note string) string {
-	lines := o.printed()
+func (o *outcome) text(timeout time.Duration, refused error, note string) (text string, lost int64) {
+	lines, lost := o.printed()
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	if o.ending == timedOut {
 		add("[timed out after %dms]", timeout.Milliseconds())
@@ -34,30 +34,27 @@ func (o *outcome) text(timeout time.Duration, refused error, note string) string
 	if note != "" {
 		add("%s", note)
 	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, "\n"), lost
 }
 
-// printed is the end of both streams.
-func (o *output) printed() []string {
-	stdout, lostOut := o.stdout.end()
-	stderr, lostErr := o.stderr.end()
-	var lines []string
-	if stdout != "" {
-		lines = append(lines, stdout)
+// printed is what is kept of both streams, and how many bytes are not.
+func (o *output) printed() (lines []string, lost int64) {
+	stdout, stderr := o.stdout.all(), o.stderr.all()
+	if stdout.text != "" {
+		lines = append(lines, stdout.text)
 	}
-	if stderr != "" {
-		lines = append(lines, "[stderr]\n"+stderr)
+	if stderr.text != "" {
+		lines = append(lines, "[stderr]", stderr.text)
 	}
 	if len(lines) == 0 {
 		lines = append(lines, "(no output)")
 	}
-	if lostOut > 0 {
-		lines = append(lines, fmt.Sprintf("[output truncated; first %d bytes dropped]", lostOut))
+	for _, notice := range []string{stdout.notice("output"), stderr.notice("stderr")} {
+		if notice != "" {
+			lines = append(lines, notice)
+		}
 	}
-	if lostErr > 0 {
-		lines = append(lines, fmt.Sprintf("[stderr truncated; first %d bytes dropped]", lostErr))
-	}
-	return lines
+	return lines, stdout.lost + stderr.lost
 }
 
 func (o *outcome) failed() bool { return o.state == nil || !o.state.Success() }
@@ -88,7 +85,7 @@ func (b bound) note(o *outcome, args shellArgs) string {
 	if !b.enforced {
 		return ""
 	}
-	printed, _ := o.stderr.end()
+	printed := o.stderr.last(memoryBytes)
 	if printed == "" && o.failed() {
 		printed = o.both.last(progressBytes)
 	}

@@ -215,6 +215,22 @@ func TestC139_TheTotalOutlivesTheProcess(t *testing.T) {
 	again.says("Error: no subagent was started: there were 2 already", "s0", "subagent", job)
 }
 
+// TestL9_C139_ABranchCountsItsOwn: what was started in the session that it was made
+// from is none of its tree.
+func TestL9_C139_ABranchCountsItsOwn(t *testing.T) {
+	t.Parallel()
+	h := open(t, `{"max_total": 2}`)
+	h.access["s0"].add(session.New(session.KindSessionCreated, session.Created{ID: "s0", Origin: &session.Origin{Session: "other", Seq: 2, How: session.HowFork}}))
+	if err := h.access["s0"].PutRecord(t.Context(), "started", "", json.RawMessage("2")); err != nil {
+		t.Fatal(err)
+	}
+	h.says("Started in all: 0 of at most 2.", "s0", "list_agents", args{})
+	h.says("Started", "s0", "subagent", job)
+	again := open(t, `{"max_total": 2}`)
+	again.access["s0"].events = h.access["s0"].events
+	again.says("Started in all: 1 of at most 2.", "s0", "list_agents", args{})
+}
+
 // TestS1_ManyAtTheSameTimeKeepToTheLimit: parallel calls do not slip through together.
 func TestS1_ManyAtTheSameTimeKeepToTheLimit(t *testing.T) {
 	t.Parallel()

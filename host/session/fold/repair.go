@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"cmp"
+
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -23,6 +25,8 @@ type closing struct {
 	question string // why nobody waits for its answer
 	batch    string // why a compaction that the batch asked for is not made
 	failure  session.Failure
+	reason   session.Reason // of the turn's end, "" = cancelled
+	unsure   bool           // what the log does not show started may have been
 }
 
 var brokeOff = closing{
@@ -46,20 +50,28 @@ func Aborted(c Call) session.ToolResult {
 // that nobody waits for any more, a result for each unanswered call, the step, the
 // turn (R1, L9). It is pure; a log that is not cut needs none.
 func Repair(s *State) []session.Event {
+	return brokeOff.open(s)
+}
+
+// open closes the questions that nobody waits for any more, and the open turn.
+func (c closing) open(s *State) []session.Event {
 	var events []session.Event
 	for _, q := range s.Questions {
 		if !q.Pending {
-			events = append(events, brokeOff.declined(q))
+			events = append(events, c.declined(q))
 		}
 	}
-	return append(events, brokeOff.turn(s)...)
+	return append(events, c.turn(s)...)
 }
 
 // result stands in for that of a call.
 func (c closing) result(call Call) session.ToolResult {
 	code, text := CodeNotStarted, c.waiting
+	if call.Started || c.unsure {
+		code = CodeOutcomeUnknown
+	}
 	if call.Started {
-		code, text = CodeOutcomeUnknown, c.started
+		text = c.started
 	}
 	return session.ToolResult{Message: llm.ToolResult(call.ID, text, true), Name: call.Name, Code: code}
 }
@@ -75,7 +87,7 @@ func (c closing) turn(s *State) []session.Event {
 	}
 	events, failure := c.step(s), c.failure
 	return append(events, session.New(session.KindTurnEnded, session.TurnEnded{
-		Reason: session.ReasonCancelled, Repaired: true, Error: &failure}).At(s.Turn.Ordinal, 0))
+		Reason: cmp.Or(c.reason, session.ReasonCancelled), Repaired: true, Error: &failure}).At(s.Turn.Ordinal, 0))
 }
 
 // step closes the open step, where there is one, and answers what it left open.

@@ -8,13 +8,14 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
-// Salvaged tells what a salvage came to. Kept, SetAside and Lost add up to Events.
+// Salvaged tells what a salvage came to. Kept, SetAside, Lost and Closed add up to Events.
 type Salvaged struct {
 	Events   int              `json:"events"`    // of the new log
 	Kept     int              `json:"kept"`      // as they were
 	Bridged  int              `json:"bridged"`   // written anew to close what the damage left open
 	SetAside int              `json:"set_aside"` // read, but could not stand; kept inside event.lost, or mended and among Bridged too
 	Lost     int              `json:"lost"`      // could not be read
+	Closed   int              `json:"closed"`    // appended, to end what was open where the damage may hold its end
 	Damage   []session.Damage `json:"damage"`    // where they were
 }
 
@@ -28,7 +29,9 @@ const maxGap = 1 << 24
 // is the payload of the first event; where the first event reads, only ID and Origin
 // of created are used. state is the fold of what was yielded; result is complete
 // once all was. A compaction that is not whole is set aside whole; a whole one stays
-// in force for those of its nodes that are left.
+// in force for those of its nodes that are left. What is open at the end is ended where
+// something of its turn is missing, since that may have been its end; a log that merely
+// breaks off stays open.
 func Salvage(events iter.Seq2[session.Event, error], created session.Created) (out iter.Seq2[session.Event, error], state *State, result *Salvaged) {
 	state, result = New(), &Salvaged{}
 	return func(yield func(session.Event, error) bool) {
@@ -44,7 +47,7 @@ func Salvage(events iter.Seq2[session.Event, error], created session.Created) (o
 			switch {
 			case errors.As(err, &damage):
 				result.Damage = append(result.Damage, *damage)
-				s.what, known = damage.What, max(known, damage.To)
+				s.what, known, s.tail = damage.What, max(known, damage.To), true
 			case err != nil:
 				yield(session.Event{}, err)
 				return
@@ -68,6 +71,8 @@ type salvage struct {
 	next    int64     // seq of the event to come
 	what    string    // was found where events are missing
 	time    time.Time // of the newest event
+	tail    bool      // nothing was read behind the newest damage
+	holed   bool      // something is missing since the newest turn began
 
 	compaction gathered
 	held       []slot // before what is placed next
@@ -82,11 +87,12 @@ func (s *salvage) read(e session.Event) bool {
 		return !s.stopped
 	case e.Seq-s.next > maxGap:
 		s.result.Damage = append(s.result.Damage, session.Damage{From: s.next, What: "nothing readable follows within reach"})
+		s.tail = true
 		s.finish(0)
 		return false
 	}
 	s.lose(e.Seq - 1)
-	s.next = e.Seq + 1
+	s.next, s.tail = e.Seq+1, false
 	if e.Seq == 1 {
 		s.first(e)
 	} else {
@@ -143,4 +149,19 @@ func (s *salvage) finish(known int64) {
 	s.tear()
 	s.resolve()
 	s.flush(nil)
+	if s.tail || s.holed {
+		s.close()
+	}
+}
+
+// close ends what is open.
+func (s *salvage) close() {
+	for _, e := range damaged.open(s.checker.state) {
+		e.Seq, e.Time = s.checker.state.Head+1, s.time
+		if s.stopped || s.checker.try(e) != nil {
+			return
+		}
+		s.result.Closed++
+		s.yield(e)
+	}
 }

@@ -6,13 +6,20 @@ import (
 	"github.com/tureen-host/tureen/host/session"
 )
 
+// CodeDamaged is how a turn ends whose end was lost to damage.
+const CodeDamaged = "DAMAGED"
+
 // damaged words what closes that which damage left open.
 var damaged = closing{
 	started: "Error: the stored session was damaged here, and the result of this call is gone. The call was started and may have taken effect. " +
 		"Look at the actual state before you repeat it, unless it merely reads or can safely be done twice.",
 	waiting: "Error: the stored session was damaged here, and what became of this call is not known. " +
 		"Look at the actual state before you make it again, unless it merely reads or can safely be done twice.",
-	failure: session.Failure{Code: "DAMAGED", Message: "the end of this turn was lost to damage of the stored session"},
+	question: "the stored session was damaged while the person was asked",
+	batch:    "the batch was lost to damage of the stored session",
+	failure:  session.Failure{Code: CodeDamaged, Message: "the end of this turn was lost to damage of the stored session"},
+	reason:   session.ReasonError,
+	unsure:   true,
 }
 
 // bridge is what has to happen before events can stand.

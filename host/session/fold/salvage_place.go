@@ -99,6 +99,7 @@ func (s *salvage) blanks() int {
 // event.lost elsewhere.
 func (s *salvage) flush(bridge []session.Event) {
 	spare := s.blanks() - len(bridge)
+	s.holed = s.holed || len(s.held) > 0
 	for _, p := range s.held {
 		e := session.New(session.KindLost, session.Lost{Why: p.why, Event: storable(p.event)})
 		if p.event == nil {
@@ -146,6 +147,7 @@ func (s *salvage) settle(u unit) {
 			s.result.SetAside++
 			s.result.Bridged++
 		}
+		s.holed = s.holed && e.Kind != session.KindTurnStarted
 		s.time = e.Time
 		s.yield(e)
 	}

@@ -68,12 +68,12 @@ func sane(t rapid.TB, given []session.Event, lost map[int64]bool, out []session.
 		t.Fatalf("the salvaged log breaks rules: %+v\n%s", v, beside(given, out))
 	}
 	same(t, "the state of the salvage", s, folded(t, out))
-	if r.Events != len(out) || r.Kept+r.SetAside+r.Lost != r.Events || r.Bridged > r.Lost+r.SetAside {
+	if r.Events != len(out) || r.Kept+r.SetAside+r.Lost+r.Closed != r.Events || r.Bridged > r.Lost+r.SetAside {
 		t.Fatalf("%d events, %+v", len(out), *r)
 	}
 	kept := 0
 	for _, e := range out[1:] {
-		if !lost[e.Seq] && reflect.DeepEqual(e, given[e.Seq-1]) {
+		if int(e.Seq) <= len(given) && !lost[e.Seq] && reflect.DeepEqual(e, given[e.Seq-1]) {
 			kept++
 		}
 	}
@@ -174,7 +174,7 @@ func TestC102_WhatDamageDidNotTouchIsKept(t *testing.T) {
 		}
 		out, s, r := salvage(rt, torn(g.events, lost))
 		sane(rt, g.events, lost, out, s, r)
-		for i, e := range g.events[:len(out)] {
+		for i, e := range g.events[:min(len(g.events), len(out))] {
 			if e.Seq > to && (e.Kind == session.KindCompactionStarted || e.Kind == session.KindCompactionUndone) {
 				break
 			}
@@ -244,6 +244,51 @@ func TestX1_WhatASalvageWritesAnew(t *testing.T) {
 		}
 		if strings.Join(kinds, " ") != c.kinds || text != c.shown || r.Bridged != c.bridged {
 			t.Errorf("%s: %v, %q, %+v", name, kinds, text, *r)
+		}
+	}
+}
+
+// TestX1_C102_ALostTailMayHoldWhatACallDid: what is open where the end is lost, or where
+// something of its turn is, is ended with "not known"; a log that breaks off is not.
+func TestX1_C102_ALostTailMayHoldWhatACallDid(t *testing.T) {
+	t.Parallel()
+	whole := append([]session.Event{created()}, turn(1, system("s"), user("u"), assistant("", llm.Usage{}, "a"))[:5]...) // 6: the call is made
+	whole = append(whole, session.New(session.KindToolStarted, session.ToolStarted{CallID: "a"}).At(1, 1),
+		session.New(session.KindWarning, session.Warning{Code: "W"}).At(1, 1))
+	for i := range whole {
+		whole[i].Seq = int64(i + 1)
+	}
+	for name, c := range map[string]struct {
+		lost   []int64
+		until  int
+		closed int
+		text   string
+	}{
+		"breaks off":               {nil, 8, 0, ""},
+		"its start is lost":        {[]int64{7, 8}, 8, 3, "what became of this call is not known"},
+		"what followed is lost":    {[]int64{8}, 8, 3, "may have taken effect"},
+		"a start before the end":   {[]int64{7}, 8, 3, "what became of this call is not known"},
+		"lost after its beginning": {[]int64{4}, 8, 3, "may have taken effect"},
+	} {
+		lost := map[int64]bool{}
+		for _, seq := range c.lost {
+			lost[seq] = true
+		}
+		given := whole[:c.until]
+		out, s, r := salvage(t, torn(given, lost))
+		sane(t, given, lost, out, s, r)
+		if r.Closed != c.closed || s.Turn.Open != (c.closed == 0) {
+			t.Errorf("%s: turn %+v, %+v", name, s.Turn, *r)
+			continue
+		}
+		if c.closed == 0 {
+			continue
+		}
+		answer, _ := session.Decode[session.ToolResult](out[len(out)-3])
+		end, _ := session.Decode[session.TurnEnded](out[len(out)-1])
+		if answer.Code != fold.CodeOutcomeUnknown || !strings.Contains(answer.Message.Text(), c.text) ||
+			end.Reason != session.ReasonError || end.Error == nil || end.Error.Code != fold.CodeDamaged {
+			t.Errorf("%s: %+v, %+v", name, answer, end)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 //	DIR/sessions/ID.db         the log and the mail (ID.db-wal and ID.db-shm while it is open)
 //	DIR/sessions/ID.db.lock    there while a process owns the session; holds its name
 //	DIR/catalogue-2.db         a row a session, for List; rebuildable
+//	DIR/mail.bell              a byte for each mail that was ever left; may be removed
 //
 // So sessions never wait for each other, and damage, a copy or a removal concerns
 // one of them. Files are 0600, directories 0700.
@@ -39,8 +40,9 @@
 //
 // Mail. It is a table of the session's file, so that an append takes it in its own
 // transaction. Any process adds to it, as durably as an append, in the moments when
-// the owner does not write. Looking for it is one query, a fraction of what a sync
-// costs.
+// the owner does not write, and rings the bell behind it. An owner looks when that was
+// rung, and every three seconds anyway, so that a thousand sessions that have no mail
+// cost next to nothing.
 //
 // Removal. Remove takes the lock, then the database's name, durably, and what lies
 // beside it last. What a Remove that was killed leaves belongs to no session: List

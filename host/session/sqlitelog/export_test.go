@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
-	"testing"
-	"time"
 
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -64,20 +61,7 @@ func Journal(l session.Log) (mode string, err error) {
 	return mode, err
 }
 
-// Rest makes a log's files look as if nothing had changed them for an hour.
-func Rest(t testing.TB, path string) {
-	t.Helper()
-	was := time.Now().Add(-time.Hour).Truncate(time.Second).Add(time.Millisecond)
-	for _, name := range []string{path, path + "-wal"} {
-		if err := os.Chtimes(name, was, was); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-	}
-}
-
 // NoMailKnown tells whether the next look for mail reads nothing.
 func NoMailKnown(l session.Log) bool {
-	o := look(l.(*log).path)
-	seen := l.(*log).unmailed.Load()
-	return seen != nil && *seen == o && o.rested(time.Now())
+	return l.(*log).none.Load().holds(l.(*log).store.bell.count())
 }

@@ -148,9 +148,9 @@ func (r *reader) Close() error {
 // log is a session.Log.
 type log struct {
 	*reader
-	store    *Store
-	lock     *lock
-	unmailed atomic.Pointer[outside] // the files when no mail waited, nil = not known
+	store *Store
+	lock  *lock
+	none  atomic.Pointer[unmailed] // the newest look that found no mail
 
 	write    sync.Mutex // guards the following, and the order of appends
 	writer   *writer

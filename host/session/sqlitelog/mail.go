@@ -42,6 +42,8 @@ func (s *Store) Post(ctx context.Context, id string, m session.Mail) error {
 	}
 	if err = r.post(ctx, m); err != nil {
 		err = r.fault("leave mail", err)
+	} else {
+		s.bell.ring()
 	}
 	return r.unlessRemoved(err) // and the mail with it
 }
@@ -93,24 +95,24 @@ func squeezeIn(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// Mail implements session.MailLog. Where the files stand as they did when nothing
-// waited, nothing is read.
+// Mail implements session.MailLog. Where nothing waited and nobody rang since, nothing
+// is read.
 func (l *log) Mail(ctx context.Context) ([]session.Mail, error) {
 	done, err := l.use()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	now := look(l.path)
-	if seen := l.unmailed.Load(); seen != nil && *seen == now && now.rested(time.Now()) {
+	rings := l.store.bell.count()
+	if l.none.Load().holds(rings) {
 		return nil, nil
 	}
 	mail, err := l.waiting(ctx)
 	if err != nil {
 		return nil, l.fault("read the mail", err)
 	}
-	if len(mail) == 0 && now.rested(time.Now()) {
-		l.unmailed.Store(&now)
+	if len(mail) == 0 {
+		l.none.Store(&unmailed{rings, time.Now()})
 	}
 	return mail, nil
 }

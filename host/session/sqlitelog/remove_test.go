@@ -34,7 +34,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	statuses(t, s)
 	remove(t, s, "a")
 	s.Close()
-	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db b.db]" {
+	if got := fmt.Sprint(files(t, dir)); got != "[catalogue-2.db mail.bell b.db]" {
 		t.Errorf("files are %s", got)
 	}
 	db, err := sql.Open("sqlite", catalogue(dir))

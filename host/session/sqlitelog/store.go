@@ -22,6 +22,7 @@ type Store struct {
 	schema    schema
 	blank     func() ([]byte, error) // the file of a log without events, made once
 	catalogue *catalogue
+	bell      *bell
 	closed    atomic.Bool
 }
 
@@ -37,7 +38,8 @@ func open(dir string, schema schema) (*Store, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("session store %s: it is a file; name a directory", dir)
 	}
-	return &Store{dir: dir, schema: schema, blank: sync.OnceValues(schema.blank), catalogue: newCatalogue(dir)}, nil
+	return &Store{dir: dir, schema: schema, blank: sync.OnceValues(schema.blank), catalogue: newCatalogue(dir),
+		bell: &bell{path: filepath.Join(dir, "mail.bell")}}, nil
 }
 
 func (s *Store) sessions() string      { return filepath.Join(s.dir, "sessions") }

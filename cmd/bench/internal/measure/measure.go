@@ -5,6 +5,9 @@ package measure
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/tureen-host/tureen/cmd/bench/internal/endpoint"
@@ -41,7 +44,10 @@ type Bench struct {
 
 // Round runs each case once, floors and Tureen by turns.
 func (b *Bench) Round(ctx context.Context) (Round, error) {
-	r := Round{}
+	r := Round{"machine.cores": float64(runtime.NumCPU())}
+	if load, ok := load(); ok {
+		r["machine.load"] = load
+	}
 	cases := []struct {
 		name string
 		run  func(context.Context, Round) error
@@ -67,6 +73,18 @@ func (b *Bench) Round(ctx context.Context) (Round, error) {
 		}
 	}
 	return r, nil
+}
+
+// load is how many processes of the whole machine wanted to run, over the last minute:
+// times that were measured under much of it mean little.
+func load() (float64, bool) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0, false
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	v, err := strconv.ParseFloat(first, 64)
+	return v, err == nil
 }
 
 // smallFile and largeFile are the lines of a file that a read step reads: about

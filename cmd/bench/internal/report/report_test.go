@@ -37,8 +37,11 @@ func TestARowComparesWithinItsRounds(t *testing.T) {
 func TestAMissingFigureIsNotMet(t *testing.T) {
 	t.Parallel()
 	r := rule{what: "w", figure: "f", base: "gone", by: ratio, limit: 2, unit: millis}.row([]measure.Round{{"f": 1}})
-	if r.Verdict != "unknown" || strings.Join(Missing([]Row{r}), ",") != "w" {
+	if r.Verdict != "unknown" || strings.Join(Missing([]Row{r}), ",") != "w" || len(Measured([]Row{r})) != 1 {
 		t.Errorf("%+v", r)
+	}
+	if gone := (rule{what: "w", figure: "gone", unit: millis}).row([]measure.Round{{"f": 1}}); len(Measured([]Row{r, gone})) != 1 {
+		t.Error("a row that was not measured is shown")
 	}
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tureen-host/tureen/cmd/bench/internal/measure"
 )
@@ -54,6 +55,7 @@ var rules = []rule{
 	{"session list, the largest log", "tureen.large.list", "tureen.short.list", "the shortest", ratio, 1.1, millis},
 	{"context show, the largest log", "tureen.large.context", "tureen.short.context", "the shortest", ratio, 1.1, millis},
 	{"history_read page, the largest log", "tureen.large.history_read", "tureen.large.step", "its usual step", minus, 5, millis},
+	{"history_read page, the largest log", "tureen.large.history_read", "tureen.short.history_read", "the shortest", ratio, 1.1, millis},
 	{"history_list with a usual text, the largest log", "tureen.large.history_list", "tureen.large.step", "its usual step", minus, 50, millis},
 	{"history_list with a text said once, the largest log", "tureen.large.history_word", "tureen.large.step", "its usual step", minus, 50, millis},
 	{"memory of the host, the largest log", "tureen.large.host", "tureen.short.host", "the shortest", ratio, 1.1, megabytes},
@@ -62,6 +64,7 @@ var rules = []rule{
 	{"memory of an idle session", "tureen.crowd.idle", "tureen.crowd.idle.host", "the host's part", alone, 2 << 20, megabytes},
 
 	{"history_windows, the largest log", "tureen.large.history_windows", "tureen.large.step", "its usual step", minus, none, millis},
+	{"steps a second, many sessions in one process", "tureen.crowd.rate", "", "", alone, none, count},
 	{"making a session, many in one process", "tureen.crowd.create", "", "", alone, none, millis},
 	{"step, file read, p50", "tureen.read.p50", "floor.full2call.read.p50", "two commits, one gRPC call", ratio, none, millis},
 	{"step, file read, p50", "tureen.read.p50", "floor.memory.read.p50", "nothing saved", ratio, none, millis},
@@ -69,6 +72,7 @@ var rules = []rule{
 	{"notesoup reset as its event tells", "tureen.reset.told", "", "", alone, none, millis},
 	{"summary compaction as its event tells", "tureen.summary.told", "", "", alone, none, millis},
 	{"synced commits a read step", "tureen.commits", "", "", alone, none, count},
+	{"load of the machine when a round began", "machine.load", "machine.cores", "cores", alone, none, count},
 }
 
 // Row is a rule with its medians over the rounds.
@@ -103,6 +107,11 @@ func Missing(rows []Row) []string {
 		}
 	}
 	return names
+}
+
+// Measured leaves out the rows of cases that were not run.
+func Measured(rows []Row) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return math.IsNaN(float64(r.Figure)) })
 }
 
 // row compares within each round first: only figures of one round belong together.

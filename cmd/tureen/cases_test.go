@@ -47,13 +47,14 @@ func boxed(t *testing.T, agent scripted.Agent, rows string, flags ...string) (*c
 	}
 	t.Cleanup(func() { p.server.Close() })
 	p.env = append(p.env, "OPENAI_BASE_URL="+p.server.BaseURL())
-	p.flags = append([]string{"-P", "case.toml"}, flags...)
+	p.flags = append([]string{"-P", "case.toml", "-c", "model.context_window=26000"}, flags...)
 	return p, o
 }
 
-// much is a step whose results, with those of half before it, cross the line.
+// much is a step that, with half before it, crosses the line: reading stops short of
+// it, writing does not.
 func much(n int, calls ...any) scripted.Reply {
-	return batch(n, append(calls, "read", reads("big1.md"))...)
+	return batch(n, append(calls, "read", reads("big1.md"), "write", scrawl)...)
 }
 
 func half(n int, calls ...any) scripted.Reply {

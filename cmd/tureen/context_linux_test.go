@@ -19,7 +19,7 @@ func TestC19_L4_AChatUndoes(t *testing.T) {
 	id := s.id()
 	before := u.context(t, "--session", id)
 	s.says("/undo")
-	s.sees("! the newest compaction stays: ")
+	s.sees("! nothing is undone: ")
 	s.ready()
 	s.says("/compact")
 	s.sees("↻ reset #1 notesoup ")

@@ -226,7 +226,7 @@ func TestC19_C11_APreviewChangesNothing(t *testing.T) {
 			if first, _, _ := strings.Cut(p.Added[0], "\n"); strategy == "summary" && !strings.Contains(text, first) { // notesoup's words vary
 				t.Errorf("no %q in\n%s", first, text)
 			}
-			for _, want := range []string{p.Kind + " by " + strategy, "messages", "nothing was changed; tureen compact " + p.Session} {
+			for _, want := range []string{p.Kind + " by " + strategy, "messages", "the conversation is as it was", "tureen compact " + p.Session} {
 				if !strings.Contains(text, want) {
 					t.Errorf("no %q in\n%s", want, text)
 				}
@@ -308,7 +308,7 @@ func TestC19_L9_AnUndoGivesBackTheSurface(t *testing.T) {
 			if after.surface() != before.surface() || !after.Rest || after.Undo.Possible || !after.Compactions.Newest[0].Undone || after.Compactions.Count != 1 {
 				t.Errorf("before %+v\nafter %+v", before, after)
 			}
-			if o := u.run(t, "context", "undo"); o.exit != 9 || !strings.Contains(o.stderr, "error: the newest compaction of session "+before.Session+" stays: ") {
+			if o := u.run(t, "context", "undo"); o.exit != 9 || !strings.Contains(o.stderr, "error: session "+before.Session+": nothing is undone: ") {
 				t.Errorf("a second undo: exit %d, %s", o.exit, o.stderr)
 			}
 			u.ok(t, "session", "verify", "last")
@@ -417,7 +417,7 @@ func TestC19_L4_AnUndoDuringATurnIsRefusedAtItsEnd(t *testing.T) {
 	if r := h.end(t); r.Status != "completed" {
 		t.Errorf("result %+v", r)
 	}
-	if !strings.Contains(h.stderr.String(), "warning: the newest compaction stays: ") {
+	if !strings.Contains(h.stderr.String(), "warning: nothing is undone: ") {
 		t.Errorf("the refusal is not told: %s", h.stderr.String())
 	}
 	events, violations, err := h.events(h.lastSession())

@@ -24,6 +24,7 @@ func rich(t testing.TB, u *sandbox) *crew {
 	t.Helper()
 	replies, steerAt := richPlan()
 	p := planned(t, u, replies)
+	p.flags = append(p.flags, "-c", "model.context_window=26000") // a file and a bit
 	p.plan.began = func(n int) {
 		if n == steerAt {
 			p.steer(t)

@@ -134,18 +134,21 @@ func richPlan() (replies []scripted.Reply, steerAt int) {
 		batch(6, "empty_brain", object{"note": "go on with step 7"}),
 		batch(7, "shell", effect("c7-0"), "edit", object{"file_path": "out.md", "old_string": "one", "new_string": "two"}),
 		batch(8, "read", reads("big1.md")),
-		batch(9, "read", reads("big2.md"), "write", object{"file_path": "log.md", "content": strings.Repeat("What was read so far.\n", 300)}),
+		batch(9, "read", reads("big2.md"), "write", scrawl),
 		{Error: &scripted.Failure{Status: 503, Message: "busy"}},
 		batch(10, "shell", effect("c10-0")),
 		{Text: "The plan is done."},
 	}, 3
 }
 
+// scrawl is a long file to write.
+var scrawl = object{"file_path": "log.md", "content": strings.Repeat("What was read so far.\n", 300)}
+
 const crashProfile = `schema  = 1
 extends = "base"
 [model]
 name              = "scripted"
-context_window    = 26000
+context_window    = 32000
 max_output_tokens = 2000
 [compaction]
 strategy = "notesoup"
@@ -172,7 +175,7 @@ func planned(t testing.TB, u *sandbox, replies []scripted.Reply) *crew {
 		return b.String()
 	}
 	for name, text := range map[string]string{
-		"a.md": "alpha\n", "b.md": "beta\n", "c.md": "gamma\n", "big1.md": long("big1.md", 45_000), "big2.md": long("big2.md", 40_000), "crash.toml": crashProfile,
+		"a.md": "alpha\n", "b.md": "beta\n", "c.md": "gamma\n", "big1.md": long("big1.md", 45_000), "big2.md": long("big2.md", 25_000), "crash.toml": crashProfile,
 	} {
 		if err := os.WriteFile(u.path("work", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -202,8 +202,12 @@ func (a *Agent) reopen(ctx context.Context) error {
 var errNoStrategy = errors.New(`this profile has no compaction strategy (strategy = "none"); choose one with -c compaction.strategy=NAME`)
 
 // Compact asks the strategy for a compaction now (C11). It must not run beside
-// Run. It tells whether one was applied.
+// Run. It tells whether one was applied. An archived session is not compacted: the
+// error is an *ArchivedError.
 func (a *Agent) Compact(ctx context.Context, instructions string) (bool, error) {
+	if err := a.thawed(); err != nil {
+		return false, err
+	}
 	if a.Strategy.Strategy == nil {
 		return false, errNoStrategy
 	}

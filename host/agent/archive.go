@@ -64,17 +64,19 @@ func (a *Agent) frozen() string {
 	return ""
 }
 
-// archivedError ends a turn of an archived session.
-type archivedError struct{ session, above string }
+// ArchivedError refuses what an archived session does not do: it ends a turn, and is
+// what Compact answers.
+type ArchivedError struct{ session, above string }
 
-func (e *archivedError) Error() string {
+func (e *ArchivedError) Error() string {
 	if e.above != "" {
 		return fmt.Sprintf("session %s, which this subagent works for, is archived and takes no step", e.above)
 	}
 	return fmt.Sprintf("session %s is archived and takes no step; what it was told waits in its inbox", e.session)
 }
 
-func (e *archivedError) failure() *session.Failure {
+// Failure is how a turn ends for it.
+func (e *ArchivedError) Failure() *session.Failure {
 	id := e.session
 	if e.above != "" {
 		id = e.above
@@ -83,14 +85,14 @@ func (e *archivedError) failure() *session.Failure {
 		Hint: fmt.Sprintf("tureen session archive --undo %s takes it out again; then resume it", id)}
 }
 
-// thawed is an *archivedError where the session may not step.
+// thawed is an *ArchivedError where the session may not step.
 func (a *Agent) thawed() error {
 	id, own := a.frozen(), a.rec.log.ID()
 	switch id {
 	case "":
 		return nil
 	case own:
-		return &archivedError{session: own}
+		return &ArchivedError{session: own}
 	}
-	return &archivedError{session: own, above: id}
+	return &ArchivedError{session: own, above: id}
 }

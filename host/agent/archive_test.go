@@ -71,8 +71,7 @@ func TestL18_AnArchivedSessionTakesNoStepAndKeepsItsInput(t *testing.T) {
 
 func TestL18_ArchivedDuringATurnTheStepEndsAndNoOtherBegins(t *testing.T) {
 	t.Parallel()
-	var s *setup
-	s = newSetup(t, calls(`a put {}`, `b echo {}`), says("done"))
+	s := newSetup(t, calls(`a put {}`, `b echo {}`), says("done"))
 	s.tools = []tool.Provider{newToolbox("p").add(tool.Spec{Name: "echo"}, echo).add(tool.Spec{Name: "put"}, func(context.Context, tool.Call) (tool.Result, error) {
 		s.post(session.CommandArchive, `{"archived":true}`)
 		s.await(session.KindSessionArchived, 1)

@@ -152,6 +152,8 @@ func (a *Agent) compactAsked(ctx context.Context, pending int) (bool, error) {
 		return false, nil
 	case a.Strategy.Strategy == nil:
 		return false, a.dropAsked(ctx, "this profile has no compaction strategy")
+	case a.frozen() != "":
+		return false, a.dropAsked(ctx, "the session is archived")
 	}
 	out, err := a.compact(ctx, ask{trigger: session.TriggerManual, attempt: 1, pending: pending, instructions: asked.Instructions})
 	return out.applied, err

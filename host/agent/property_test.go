@@ -228,19 +228,17 @@ func (p *play) step(what int) {
 		}
 	case what == 9:
 		before, count := p.seen(), p.state().Compaction.Count
-		_, err := p.agent.Compact(p.ctx, "")
-		p.must(err)
+		p.compact()
 		if p.state().Compaction.Count == count {
 			return
 		}
-		_, err = p.agent.Undo(p.ctx, "")
+		_, err := p.agent.Undo(p.ctx, "")
 		p.must(err)
 		if after := p.seen(); after != before {
 			p.rt.Fatalf("after compaction and undo\n%s\nbefore\n%s", after, before)
 		}
 	case what == 10:
-		_, err := p.agent.Compact(p.ctx, "")
-		p.must(err)
+		p.compact()
 	case what == 11:
 		var no *fold.NoUndo
 		if _, err := p.agent.Undo(p.ctx, ""); !errors.As(err, &no) {
@@ -316,6 +314,17 @@ func (p *play) holds() {
 		if len(got) > len(list) || !slices.Equal(got, list[:len(got)]) {
 			p.rt.Fatalf("said in the order %q, the model heard %q", list, got)
 		}
+	}
+}
+
+// compact asks for a compaction, which an archived session refuses.
+func (p *play) compact() {
+	var refused *agent.ArchivedError
+	_, err := p.agent.Compact(p.ctx, "")
+	if archived := p.state().Archived; archived != errors.As(err, &refused) {
+		p.rt.Fatalf("archived %v, yet: %v", archived, err)
+	} else if !archived {
+		p.must(err)
 	}
 }
 

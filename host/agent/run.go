@@ -109,7 +109,7 @@ func (a *Agent) attend(ctx context.Context) (session.Reason, *session.Failure, e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a.turning.set(ctx, cancel)
-	defer a.turning.set(nil, nil)
+	defer a.turning.set(context.Background(), nil)
 	defer a.watchMail(ctx, cancel)()
 	defer a.stopChildrenWith(ctx)()
 	var reason session.Reason

@@ -262,7 +262,7 @@ func (a *Agent) room() int {
 	a.rec.view(func(s *fold.State) {
 		if a.Budget.ResetAt > 0 {
 			measured, _ := s.Measure()
-			room = max(0, a.Budget.ResetAt-measured)
+			room = max(0, s.Rough(a.Budget.ResetAt-measured))
 		}
 	})
 	return room

@@ -92,7 +92,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	var failure *session.Failure
 	var blocked *blockedError
 	var limit *limitError
-	var archived *archivedError
+	var archived *ArchivedError
 	if cause != nil && ctx.Err() != nil { // whatever the end of ctx broke
 		cause = errors.Join(cause, context.Cause(ctx))
 	}
@@ -101,7 +101,7 @@ func (a *Agent) close(ctx context.Context, reason session.Reason, cause error) (
 	case errors.As(cause, &blocked):
 		reason, failure = session.ReasonBlocked, &session.Failure{Code: blocked.code, Message: blocked.why}
 	case errors.As(cause, &archived):
-		reason, failure = session.ReasonBlocked, archived.failure()
+		reason, failure = session.ReasonBlocked, archived.Failure()
 	case errors.As(cause, &limit):
 		reason, failure = session.ReasonLimit, limit.failure()
 	case ctx.Err() != nil:

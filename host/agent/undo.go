@@ -110,7 +110,7 @@ func (a *Agent) undoAsked(ctx context.Context) error {
 }
 
 func (a *Agent) refuseUndo(ctx context.Context, why string, at int64) error {
-	refused := session.UndoRefused{Why: why}
+	refused := session.UndoRefused{Why: why, ForkAt: at}
 	if at > 0 {
 		refused.Hint = fmt.Sprintf("tureen session fork %s --at %d makes a session that goes on from before the compaction", a.rec.log.ID(), at)
 	}

@@ -361,11 +361,15 @@ type UndoAsked struct {
 	From string `json:"from,omitempty"`
 }
 
-// UndoRefused says why the newest compaction stays.
+// UndoRefused says why nothing is undone.
 type UndoRefused struct {
-	Why  string `json:"why"`
-	Hint string `json:"hint,omitempty"`
+	Why    string `json:"why"`
+	Hint   string `json:"hint,omitempty"`
+	ForkAt int64  `json:"fork_at,omitempty"` // where a fork has what was before the newest compaction
 }
+
+// Sentence is what people are told.
+func (u UndoRefused) Sentence() string { return "nothing is undone: " + u.Why }
 
 // CancelAsked is a person's word, from another process, to end the running step.
 type CancelAsked struct {

@@ -10,8 +10,9 @@ import (
 	"iter"
 )
 
-// maxLine bounds a line of JSON, in bytes: more than any store's event has.
-const maxLine = 1 << 30
+// maxLine bounds a line of JSON, in bytes. The largest that an event holds is a result
+// of 64 MiB, of which JSON writes each byte as six where it is worst.
+const maxLine = 6*64<<20 + 1<<20
 
 // WriteLines writes events as JSON lines, one an event. ReadLines gives back the
 // same events, their payloads byte for byte, bytes that are no UTF-8 included; only
@@ -70,18 +71,25 @@ func (e *LineError) Unwrap() error { return e.Err }
 // ReadLines yields the events of JSON lines. It refuses, with a *LineError that is
 // yielded last, what no log can be: a line that is no event, a seq that does not
 // follow, a first event that is not session.created, a payload of a newer schema
-// (ErrNewer), an empty file.
+// (ErrNewer), an empty file. What does not begin as an event does is not read on.
 func ReadLines(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		lines := bufio.NewScanner(r)
-		lines.Buffer(make([]byte, 64<<10), maxLine)
+		lines := bufio.NewReaderSize(r, 64<<10)
 		n, seq := 0, int64(0)
-		for lines.Scan() {
+		var line []byte
+		for {
 			n++
-			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			var err error
+			if line, err = nextLine(lines, line[:0], maxLine); err == io.EOF {
+				break
+			}
+			if err == nil && len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
-			e, err := readLine(lines.Bytes(), seq)
+			var e Event
+			if err == nil {
+				e, err = readLine(line, seq)
+			}
 			if err != nil {
 				yield(Event{}, &LineError{n, err})
 				return
@@ -91,12 +99,31 @@ func ReadLines(r io.Reader) iter.Seq2[Event, error] {
 				return
 			}
 		}
-		switch err := lines.Err(); {
-		case err != nil:
-			yield(Event{}, &LineError{n + 1, err})
-		case seq == 0:
-			yield(Event{}, &LineError{n + 1, errors.New("there is no event")})
+		if seq == 0 {
+			yield(Event{}, &LineError{n, errors.New("there is no event")})
 		}
+	}
+}
+
+// nextLine reads a line behind line. One that cannot be an event is refused at its
+// first character, however long it is, and any that is longer than most. io.EOF: there
+// is none.
+func nextLine(r *bufio.Reader, line []byte, most int) ([]byte, error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		text := bytes.TrimLeft(line[:min(len(line), 64<<10)], " \t\r\n")
+		switch {
+		case len(text) > 0 && text[0] != '{':
+			return line, fmt.Errorf("it is no event: it begins with %q", text[0])
+		case len(line) > most:
+			return line, fmt.Errorf("it has no end within %d MiB", most>>20)
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(line) > 0:
+			return line, nil
+		}
+		return line, err
 	}
 }
 

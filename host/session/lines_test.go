@@ -193,3 +193,49 @@ func FuzzReadLines(f *testing.F) {
 		}
 	})
 }
+
+// endless gives the same byte for ever, behind a beginning, and counts.
+type endless struct {
+	first string
+	then  byte
+	given int
+}
+
+func (r *endless) Read(b []byte) (int, error) {
+	n := copy(b, r.first)
+	r.first = r.first[n:]
+	for i := n; i < len(b); i++ {
+		b[i] = r.then
+	}
+	r.given += len(b)
+	return len(b), nil
+}
+
+// TestC102_ALineWithoutAnEnd is refused before it is read: where it cannot be an event
+// at once, else within bounds.
+func TestC102_ALineWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		in   *endless
+		most int
+		line int
+		want string
+	}{
+		{&endless{then: 0}, 1 << 20, 1, `begins with '\x00'`},
+		{&endless{first: "\n \n", then: 'x'}, 1 << 20, 3, `begins with 'x'`},
+	} {
+		var line *session.LineError
+		for _, err := range session.ReadLines(c.in) {
+			if !errors.As(err, &line) || line.Line != c.line || !strings.Contains(err.Error(), c.want) || c.in.given > c.most {
+				t.Errorf("%v after %d bytes, want %q", err, c.in.given, c.want)
+			}
+		}
+		if line == nil {
+			t.Errorf("%q: no error", c.want)
+		}
+	}
+	in := &endless{first: `{"seq":1,"kind":"`, then: 'x'}
+	if err := session.LineOf(in, 1<<20); err == nil || err.Error() != "it has no end within 1 MiB" || in.given > 2<<20 {
+		t.Errorf("%v after %d bytes", err, in.given)
+	}
+}

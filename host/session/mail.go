@@ -48,3 +48,9 @@ type MailLog interface {
 	// that an owner may ask several times a second.
 	Mail(ctx context.Context) ([]Mail, error)
 }
+
+// MailCounter is a Reader that can tell how many mails nobody has taken yet.
+type MailCounter interface {
+	Reader
+	Untaken(ctx context.Context) (int, error)
+}

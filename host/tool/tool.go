@@ -36,8 +36,8 @@ type Call struct {
 	ID        string
 	Name      string
 	Arguments json.RawMessage
-	// Room is the number of tokens left before the reset line when the batch
-	// began, -1 where unknown; page budgets shrink with it.
+	// Room is what is left before the reset line when the batch began, in tokens as
+	// llm.EstimateText counts them, -1 where unknown; page budgets shrink with it.
 	Room int
 	// Confinement is what hooks bound the call to; a tool that changes files or
 	// reaches other machines keeps to it.

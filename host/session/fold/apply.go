@@ -2,6 +2,7 @@ package fold
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -19,9 +20,7 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 	session.KindInboxQueued: with(func(s *State, e session.Event, p session.InboxItem) {
 		s.Inbox = append(s.Inbox, Item{e.Seq, p})
 	}),
-	session.KindInboxClaimed: with(func(s *State, _ session.Event, p session.InboxClaimed) {
-		s.Inbox = slices.DeleteFunc(s.Inbox, func(it Item) bool { return slices.Contains(p.Items, it.Seq) })
-	}),
+	session.KindInboxClaimed:    with(func(s *State, _ session.Event, p session.InboxClaimed) { s.claim(p.Items) }),
 	session.KindSessionOpened:   with(applyOpened),
 	session.KindSessionArchived: with(func(s *State, _ session.Event, p session.Archived) { s.Archived = p.Archived }),
 	session.KindTurnStarted: bare(func(s *State, e session.Event) {
@@ -203,17 +202,57 @@ func applyAssistant(s *State, e session.Event, p session.Assistant) {
 
 func appends(e session.Event) bool { return e.Op != nil && e.Op.Kind == session.OpAppend }
 
-// child changes a child, which is new where its id is.
-func (s *State) child(id string, change func(*session.Child)) {
-	for i := range s.Children {
-		if s.Children[i].ID == id {
-			change(&s.Children[i])
-			return
+// claim takes items out of the inbox, which is in the order of seqs. It moves what
+// stands before them or what stands behind, whichever is less: who claims item by
+// item from either end does not pay for all that wait.
+func (s *State) claim(seqs []int64) {
+	from, to := len(s.Inbox), 0 // of what is looked at
+	claimed := make(map[int64]bool, len(seqs))
+	for _, seq := range seqs {
+		if i, queued := s.queued(seq); queued {
+			claimed[seq], from, to = true, min(from, i), max(to, i+1)
 		}
 	}
-	c := session.Child{ID: id}
-	change(&c)
-	s.Children = append(s.Children, c)
+	if len(claimed) == 0 {
+		return
+	}
+	kept := slices.DeleteFunc(slices.Clone(s.Inbox[from:to]), func(it Item) bool { return claimed[it.Seq] })
+	if from < len(s.Inbox)-to {
+		copy(s.Inbox[len(claimed):], s.Inbox[:from])
+		copy(s.Inbox[len(claimed)+from:], kept)
+		clear(s.Inbox[:len(claimed)])
+		s.Inbox = s.Inbox[len(claimed):]
+		return
+	}
+	s.Inbox = slices.Replace(s.Inbox, from, to, kept...)
+}
+
+// queued finds an item of the inbox.
+func (s *State) queued(seq int64) (at int, ok bool) {
+	return slices.BinarySearchFunc(s.Inbox, seq, func(it Item, seq int64) int { return cmp.Compare(it.Seq, seq) })
+}
+
+// child changes a child, which is new where its id is.
+func (s *State) child(id string, change func(*session.Child)) {
+	i, known := s.childAt(id)
+	if !known {
+		i = len(s.Children)
+		s.Children = append(s.Children, session.Child{ID: id})
+		s.childIDs[id] = i
+	}
+	change(&s.Children[i])
+}
+
+// childAt finds a child by a map that is made when it is first needed.
+func (s *State) childAt(id string) (at int, ok bool) {
+	if len(s.childIDs) != len(s.Children) || s.childIDs == nil {
+		s.childIDs = make(map[string]int, len(s.Children))
+		for i, c := range s.Children {
+			s.childIDs[c.ID] = i
+		}
+	}
+	at, ok = s.childIDs[id]
+	return at, ok
 }
 
 func (s *State) count(attempt int) {

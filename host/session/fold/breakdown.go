@@ -55,7 +55,7 @@ func (n *Node) personal() bool {
 // TurnOutline is one turn as far as it stands on the surface (C19).
 type TurnOutline struct {
 	Turn   int      `json:"turn"` // 0 = what no turn brought
-	From   int64    `json:"from"` // first and last node
+	From   int64    `json:"from"` // smallest and largest seq of its nodes
 	To     int64    `json:"to"`
 	Prompt string   `json:"prompt,omitempty"` // first line of the person's words
 	Steps  int      `json:"steps"`            // answers on the surface
@@ -88,7 +88,7 @@ func (s *State) Turns() []TurnOutline {
 }
 
 func (t *TurnOutline) add(n *Node) {
-	t.To = n.Seq
+	t.From, t.To = min(t.From, n.Seq), max(t.To, n.Seq)
 	t.Tokens += n.Tokens
 	if t.Prompt == "" && n.personal() {
 		t.Prompt, _, _ = strings.Cut(strings.TrimSpace(n.Message.Text()), "\n")

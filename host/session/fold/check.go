@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -13,6 +14,7 @@ import (
 // Violation is a rule that a log breaks, at one event.
 type Violation struct {
 	Seq  int64  `json:"seq"`
+	To   int64  `json:"to,omitempty"` // of a stretch: its last event
 	Rule string `json:"rule"`
 	Text string `json:"text"`
 }
@@ -46,6 +48,9 @@ func Check(ctx context.Context, log session.Reader) ([]Violation, error) {
 		if snap != nil && e.Seq == snapHead {
 			c.snapshot(snap)
 		}
+	}
+	if snap != nil && snapHead > c.state.Head {
+		c.add(c.state.Head, "snapshot", "was taken at event %d, the log ends at %d", snapHead, c.state.Head)
 	}
 	c.End()
 	return c.violations, nil
@@ -85,7 +90,7 @@ func (c *Checker) rules(e session.Event) {
 
 func (c *Checker) fold(e session.Event) {
 	if err := c.state.Apply(e); err != nil {
-		c.add(e.Seq, "fold", "%v", err)
+		c.add(e.Seq, "fold", "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("event %d: ", e.Seq)))
 	}
 }
 
@@ -136,5 +141,5 @@ func (c *Checker) snapshot(stored []byte) {
 }
 
 func (c *Checker) add(seq int64, rule, format string, args ...any) {
-	c.violations = append(c.violations, Violation{seq, rule, fmt.Sprintf(format, args...)})
+	c.violations = append(c.violations, Violation{Seq: seq, Rule: rule, Text: fmt.Sprintf(format, args...)})
 }

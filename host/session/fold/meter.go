@@ -61,6 +61,15 @@ func (s *State) ToolTokens() int {
 	return s.toolTokens.tokens
 }
 
+// Rough turns tokens of the endpoint into those that llm.Estimate counts: it is what
+// Scale undoes.
+func (s *State) Rough(tokens int) int {
+	if s.Ratio == 0 {
+		return tokens
+	}
+	return int(float64(tokens) / s.Ratio)
+}
+
 // Fixed estimates what no compaction removes: node 0 and the tool declarations.
 func (s *State) Fixed() int {
 	fixed := s.ToolTokens()

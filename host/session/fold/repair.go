@@ -53,6 +53,18 @@ func Repair(s *State) []session.Event {
 	return brokeOff.open(s)
 }
 
+// Repaired returns the state that Repair's events lead to. s stays as it is.
+func (s *State) Repaired() (*State, error) {
+	c := s.clone()
+	for _, e := range Repair(s) {
+		e.Seq = c.Head + 1
+		if err := c.Apply(e); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
 // open closes the questions that nobody waits for any more, and the open turn.
 func (c closing) open(s *State) []session.Event {
 	var events []session.Event

@@ -85,7 +85,7 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 			return
 		}
 		for _, id := range p.Items {
-			if !slices.ContainsFunc(c.state.Inbox, func(it Item) bool { return it.Seq == id }) {
+			if _, queued := c.state.queued(id); !queued {
 				c.add(e.Seq, "inbox", "claims item %d, which is not queued", id)
 			}
 		}
@@ -120,7 +120,8 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 }
 
 func atWork(s *State, id string) bool {
-	return slices.ContainsFunc(s.Children, func(c session.Child) bool { return c.ID == id && c.State == session.StateRunning })
+	i, known := s.childAt(id)
+	return known && s.Children[i].State == session.StateRunning
 }
 
 func openCall(s *State, id string) int {

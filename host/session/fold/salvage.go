@@ -21,13 +21,13 @@ type Salvaged struct {
 
 // maxGap bounds a stretch that does not read: what is told to lie further on is not
 // believed, and the log ends before it.
-const maxGap = 1 << 24
+const maxGap = 1 << 20
 
 // Salvage makes a log that keeps the rules of what a Salvager yields: each event
 // that can stand stays what it is, at its seq; what cannot stand, or did not read,
 // becomes an event.lost, or an event that closes what the damage left open. created
-// is the payload of the first event; where the first event reads, only ID and Origin
-// of created are used. state is the fold of what was yielded; result is complete
+// is the payload of the first event; where the first event reads, only ID, Origin and
+// Time of created are used. state is the fold of what was yielded; result is complete
 // once all was. A compaction that is not whole is set aside whole; a whole one stays
 // in force for those of its nodes that are left. What is open at the end is ended where
 // something of its turn is missing, since that may have been its end; a log that merely
@@ -129,15 +129,15 @@ func (s *salvage) first(e session.Event) {
 		s.begin(s.created, session.Event{Time: s.created.Time})
 		return
 	}
-	created.ID, created.Origin = s.created.ID, s.created.Origin
+	created.ID, created.Origin, created.Time = s.created.ID, s.created.Origin, s.created.Time
 	s.result.Kept++
 	s.begin(created, e)
 }
 
 func (s *salvage) begin(created session.Created, like session.Event) {
 	e := session.New(session.KindSessionCreated, created)
-	e.Seq, e.Time = 1, like.Time
-	s.time = e.Time
+	e.Seq, e.Time = 1, created.Time
+	s.time = like.Time
 	_ = s.checker.state.Apply(e) // an empty log takes it
 	s.yield(e)
 }

@@ -93,8 +93,8 @@ func TestX1_ASalvageOfAnUndamagedLogIsThatLog(t *testing.T) {
 		}
 		first, _ := session.Decode[session.Created](out[0])
 		old, _ := session.Decode[session.Created](g.events[0])
-		old.ID, old.Origin = rescued.ID, rescued.Origin
-		if !reflect.DeepEqual(first, old) || !out[0].Time.Equal(g.events[0].Time) {
+		old.ID, old.Origin, old.Time = rescued.ID, rescued.Origin, rescued.Time
+		if !reflect.DeepEqual(first, old) || !out[0].Time.Equal(rescued.Time) {
 			rt.Fatalf("%+v", first)
 		}
 		sane(rt, g.events, nil, out, s, r)

@@ -34,6 +34,7 @@ type State struct {
 	Profile    string           `json:"profile,omitempty"`   // in use when the session was last opened, "" = unknown
 	Strategy   string           `json:"strategy,omitempty"`  // likewise
 	Unknown    int              `json:"unknown,omitempty"`   // events of kinds that this binary does not know
+	childIDs   map[string]int   // where a child is in Children
 	toolTokens struct {
 		header int64
 		tokens int
@@ -144,6 +145,7 @@ func (s *State) clone() *State {
 	c.Surface = *s.Surface.Clone()
 	c.Turn.Calls = slices.Clone(s.Turn.Calls)
 	c.Inbox, c.Questions, c.Children = slices.Clone(s.Inbox), slices.Clone(s.Questions), slices.Clone(s.Children)
+	c.childIDs = nil
 	c.Compaction.Marks = slices.Clone(s.Compaction.Marks)
 	c.Records, c.Totals.ModelCalls = maps.Clone(s.Records), maps.Clone(s.Totals.ModelCalls)
 	return &c

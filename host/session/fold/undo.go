@@ -40,7 +40,7 @@ type NoUndo struct {
 }
 
 func (e *NoUndo) Error() string {
-	return fmt.Sprintf("the newest compaction cannot be undone: %s", e.Why)
+	return session.UndoRefused{Why: e.Why}.Sentence()
 }
 
 // Undoable returns what an undo would give back, or a *NoUndo. It must not be changed.
@@ -51,9 +51,9 @@ func (s *State) Undoable() (*Before, error) {
 	case c.Count == 0:
 		why = "there was no compaction so far"
 	case c.Undone == c.LastSeq:
-		why = "it is undone already"
+		return nil, &NoUndo{Why: "the newest compaction is undone already"}
 	case c.Before == nil || c.Before.Ended == 0:
-		why = "the model has answered since"
+		why = "the model has answered since the newest compaction"
 	case s.Turn.Open:
 		why = "a turn is going on"
 	default:

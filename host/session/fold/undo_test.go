@@ -121,7 +121,7 @@ func TestC1_WhyACompactionCannotBeUndone(t *testing.T) {
 		"none":      {whole[:9], "no compaction", 0},
 		"a turn":    {at(session.New(session.KindTurnStarted, session.TurnStarted{}).At(2, 0)), "turn", 9},
 		"answered":  {at(turn(2, user("x"), assistant("y", llm.Usage{}))...), "answered", 9},
-		"undone":    {at(undone), "already", 9},
+		"undone":    {at(undone), "already", 0},
 		"not ended": {whole[:14], "no compaction", 0},
 	} {
 		var none *fold.NoUndo

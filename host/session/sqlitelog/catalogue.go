@@ -59,6 +59,20 @@ func (c *catalogue) rows(ctx context.Context) (map[string]row, error) {
 	return rows, err
 }
 
+// events is how many events a session had, 0 where there is no row of it.
+func (c *catalogue) events(ctx context.Context, id string) (n int64, err error) {
+	err = c.do(ctx, func(db *sql.DB) error {
+		var data []byte
+		err := db.QueryRowContext(ctx, `SELECT summary FROM sessions WHERE id = ?`, id).Scan(&data)
+		var summary session.Summary
+		if err == nil && json.Unmarshal(data, &summary) == nil {
+			n = summary.Events
+		}
+		return err
+	})
+	return n, err
+}
+
 // save writes some rows and removes others.
 func (c *catalogue) save(ctx context.Context, rows []row, gone map[string]row) error {
 	return c.do(ctx, func(db *sql.DB) error {

@@ -133,8 +133,9 @@ func varint(b []byte) (v uint64, n int) {
 }
 
 var (
-	errSum  = errors.New("its bytes are not those that were stored (the checksum differs)")
-	errJSON = errors.New("its payload is no JSON, and it has no checksum")
+	errNoSum = errors.New("it has no checksum, and was stored since events have them") // a row from before lacks the column
+	errSum   = errors.New("its bytes are not those that were stored (the checksum differs)")
+	errJSON  = errors.New("its payload is no JSON, and it has no checksum")
 )
 
 // event makes the event of a whole record. One that was stored without a sum must
@@ -158,7 +159,9 @@ func (c *cell) event(record []byte) (session.Event, error) {
 		e.Data = json.RawMessage(data)
 	}
 	switch {
-	case c.sums && c.types[11] != 0:
+	case c.sums && c.types[11] == 0:
+		return session.Event{}, errNoSum
+	case c.sums:
 		if number(11) != sum(e) {
 			return session.Event{}, errSum
 		}

@@ -28,6 +28,7 @@ var children = map[string]func(dir string) error{
 	"remove":   childRemove,
 	"fill":     childFill,
 	"tight":    childTight,
+	"full":     childFull,
 	"import":   childImport,
 	"rounds":   childRounds,
 	"flat":     childFlat,

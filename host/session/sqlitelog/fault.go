@@ -70,6 +70,25 @@ func unwritable(err error) bool {
 	return false
 }
 
+// failedIO tells whether a read or a write failed. A reader too has to write: the
+// memory that it has in common with others.
+func failedIO(err error) bool {
+	switch code(err) {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL:
+		return true
+	}
+	return false
+}
+
+// remedy is what to do about a file that could not be made or changed: otherwise,
+// unless the disk is full.
+func remedy(err error, otherwise string) string {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return "free some space and try again"
+	}
+	return otherwise
+}
+
 // unshared tells whether err can come from a file system that gives processes no
 // memory in common, which a write-ahead log needs.
 func unshared(err error) bool {

@@ -19,6 +19,7 @@ type image struct {
 	size    int64            // of both
 	frames  []frame          // of the write-ahead log
 	latest  map[uint32]int64 // where a page lies in it
+	sure    map[uint32]int64 // likewise, of whole frames: another may say a wrong page
 	found   []place
 	left    int64 // bytes of overflow pages that may still be read
 
@@ -75,7 +76,7 @@ func size(f *os.File) (int64, error) {
 }
 
 func newImage(db io.ReaderAt, dbSize int64, wal io.ReaderAt, walSize int64) (m *image, err error) {
-	m = &image{db: db, wal: wal, dbSize: dbSize, size: dbSize + walSize, latest: map[uint32]int64{}}
+	m = &image{db: db, wal: wal, dbSize: dbSize, size: dbSize + walSize, latest: map[uint32]int64{}, sure: map[uint32]int64{}}
 	m.left = 8*m.size + 64<<20
 	if wal != nil {
 		if m.frames, _, err = readFrames(wal, walSize); err != nil {
@@ -84,6 +85,9 @@ func newImage(db io.ReaderAt, dbSize int64, wal io.ReaderAt, walSize int64) (m *
 	}
 	for _, f := range m.frames {
 		m.latest[f.page] = f.at
+		if f.whole {
+			m.sure[f.page] = f.at
+		}
 	}
 	return m, nil
 }
@@ -149,7 +153,19 @@ func (m *image) event(p place) (session.Event, error) {
 	if !ok {
 		return session.Event{}, errChain
 	}
-	record, err := m.record(&c)
+	e, err := m.whole(&c, m.latest)
+	if err != nil && c.next != 0 && len(m.sure) < len(m.frames) {
+		if e, err := m.whole(&c, m.sure); err == nil {
+			return e, nil
+		}
+	}
+	return e, err
+}
+
+// whole reads an event whose overflow pages lie in the write-ahead log where inWAL
+// says so, else in the database.
+func (m *image) whole(c *cell, inWAL map[uint32]int64) (session.Event, error) {
+	record, err := m.record(c, inWAL)
 	if err != nil {
 		return session.Event{}, err
 	}
@@ -157,7 +173,7 @@ func (m *image) event(p place) (session.Event, error) {
 }
 
 // record puts together a cell's record.
-func (m *image) record(c *cell) ([]byte, error) {
+func (m *image) record(c *cell, inWAL map[uint32]int64) ([]byte, error) {
 	if c.size > m.size {
 		return nil, errChain
 	}
@@ -165,7 +181,7 @@ func (m *image) record(c *cell) ([]byte, error) {
 	var page [pageSize]byte
 	for next := c.next; int64(len(record)) < c.size; next = binary.BigEndian.Uint32(page[:]) {
 		f, at := m.db, (int64(next)-1)*pageSize
-		if in, ok := m.latest[next]; ok {
+		if in, ok := inWAL[next]; ok {
 			f, at = m.wal, in
 		}
 		if m.left -= pageSize; m.left < 0 {

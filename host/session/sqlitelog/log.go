@@ -22,6 +22,7 @@ type reader struct {
 	id, path string
 	db       *sql.DB
 	version  int // of the file's schema, which a newer binary finds behind
+	expected func(context.Context) int64
 
 	mu     sync.RWMutex // read-held by each query, so that close waits for them
 	closed bool
@@ -29,7 +30,7 @@ type reader struct {
 
 // openReader opens and checks a session's file. Its schema may be behind.
 func (s *Store) openReader(ctx context.Context, id string, how access) (r *reader, err error) {
-	r = &reader{id: id, path: s.path(id)}
+	r = &reader{id: id, path: s.path(id), expected: func(ctx context.Context) int64 { return s.expected(ctx, id) }}
 	if r.db, err = connect(r.path, how); err != nil {
 		return nil, err
 	}
@@ -49,13 +50,14 @@ func (r *reader) unlessRemoved(err error) error {
 	return err
 }
 
-// view opens a session for reading, in a directory that cannot be written too.
+// view opens a session for reading, in a directory that cannot be written and on a
+// full disk too.
 func (s *Store) view(ctx context.Context, id string) (*reader, session.Summary, error) {
 	if err := s.inspect(ctx, id, false); err != nil {
 		return nil, session.Summary{}, err
 	}
 	r, err := s.openReader(ctx, id, forReading)
-	if unwritable(err) && !leftover(s.path(id), "-wal") {
+	if (unwritable(err) || failedIO(err)) && !leftover(s.path(id), "-wal") {
 		r, err = s.openReader(ctx, id, frozen)
 	}
 	if err != nil {
@@ -114,16 +116,24 @@ func (r *reader) Snapshot(ctx context.Context) (data []byte, head int64, err err
 		return nil, 0, err
 	}
 	defer done()
+	data, head, _, err = r.snapshot(ctx)
+	return data, head, err
+}
+
+// snapshot reads the snapshot, nil where there is none that is sound. spoilt says that
+// there is one that is not.
+func (r *reader) snapshot(ctx context.Context) (data []byte, head int64, spoilt bool, err error) {
 	stored := sql.NullInt64{}
 	err = r.db.QueryRowContext(ctx, `SELECT data, head, `+r.crc()+` FROM snapshot`).Scan(&data, &head, &stored)
 	switch {
-	case errors.Is(err, sql.ErrNoRows), code(err) == sqlite3.SQLITE_CORRUPT,
-		err == nil && stored.Valid && stored.Int64 != sumSnapshot(head, data):
-		return nil, 0, nil
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, 0, false, nil
+	case code(err) == sqlite3.SQLITE_CORRUPT, err == nil && stored.Valid && stored.Int64 != sumSnapshot(head, data):
+		return nil, 0, true, nil
 	case err != nil:
-		return nil, 0, r.fault("read the snapshot", err)
+		return nil, 0, false, r.fault("read the snapshot", err)
 	}
-	return data, head, nil
+	return data, head, false, nil
 }
 
 // crc names the column of the sums, which an older file has not.

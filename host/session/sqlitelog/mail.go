@@ -128,6 +128,22 @@ func (l *log) waiting(ctx context.Context) ([]session.Mail, error) {
 	return scanMail(l.writer.conn.QueryContext(ctx, query))
 }
 
+// Untaken implements session.MailCounter.
+func (r *reader) Untaken(ctx context.Context) (n int, err error) {
+	done, err := r.use()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	if r.version < mailVersion {
+		return 0, nil
+	}
+	if err := r.db.QueryRowContext(ctx, `SELECT count(*) FROM mail`).Scan(&n); err != nil {
+		return 0, r.fault("count the mail", err)
+	}
+	return n, nil
+}
+
 func scanMail(rows *sql.Rows, err error) ([]session.Mail, error) {
 	if err != nil {
 		return nil, err

@@ -2,7 +2,6 @@ package sqlitelog
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -21,7 +20,7 @@ type lock struct{ file *flock.Flock }
 func own(id, path string) (*lock, error) {
 	l, err := acquire(path + ".lock")
 	if err != nil {
-		return nil, fmt.Errorf("session %s: take it: %w; make its directory writable, or only read it", id, err)
+		return nil, fmt.Errorf("session %s: take it: %w; %s", id, err, remedy(err, "make its directory writable, or only read it"))
 	}
 	if l == nil {
 		text, _ := os.ReadFile(path + ".lock")
@@ -35,7 +34,7 @@ func own(id, path string) (*lock, error) {
 // an owner holds a lock too, for a moment.
 const lookTime, lookPause = 50 * time.Millisecond, 2 * time.Millisecond
 
-// acquire takes the lock file at path and writes this process's name into it; nil
+// acquire takes the lock file at path and signs it; nil
 // where another has it. As release removes the file, a lock counts only while its
 // file is the one that has the name.
 func acquire(path string) (*lock, error) {
@@ -54,10 +53,8 @@ func acquire(path string) (*lock, error) {
 		mine, err := f.Stat()
 		named, err2 := os.Stat(path)
 		if err == nil && err2 == nil && os.SameFile(mine, named) {
-			if err = sign(path); err == nil {
-				return &lock{f}, nil
-			}
-			os.Remove(path)
+			sign(path)
+			return &lock{f}, nil
 		}
 		f.Close()
 		if err != nil {
@@ -66,15 +63,21 @@ func acquire(path string) (*lock, error) {
 	}
 }
 
-// sign writes this process's name over what is in the file. (Cutting the file to
-// nothing first would make ext4 write it out at once.)
-func sign(path string) error {
+// sign writes this process's name over what is in the file. The name is a courtesy:
+// where the disk is full the file holds as good without, and says nothing of an
+// earlier owner. (Cutting the file to nothing first would make ext4 write it out at
+// once.)
+func sign(path string) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return err
+		return
 	}
+	defer f.Close()
 	n, err := fmt.Fprintln(f, store.Process())
-	return errors.Join(err, f.Truncate(int64(n)), f.Close())
+	if err != nil {
+		n = 0
+	}
+	_ = f.Truncate(int64(n))
 }
 
 // release removes the file while the lock on it is still held.

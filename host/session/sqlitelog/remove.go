@@ -22,7 +22,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 	defer lock.release()
 	path := s.path(id)
 	if err := erase(path); err != nil {
-		return fmt.Errorf("session %s: remove: %w; make the file and its directory writable", id, err)
+		return fmt.Errorf("session %s: remove: %w; %s", id, err, remedy(err, "make the file and its directory writable"))
 	}
 	_ = s.catalogue.save(context.WithoutCancel(ctx), nil, map[string]row{id: {}}) // List would find out
 	return nil

@@ -46,8 +46,11 @@ func (s *Store) Salvage(ctx context.Context, id string) iter.Seq2[session.Event,
 
 // expected is how many events the catalogue knows of, 0 where it does not say.
 func (s *Store) expected(ctx context.Context, id string) int64 {
-	rows, _ := s.catalogue.rows(ctx)
-	return rows[id].Events
+	if !exists(s.catalogue.path) {
+		return 0
+	}
+	events, _ := s.catalogue.events(ctx, id)
+	return events
 }
 
 // salvage is one that is going on.

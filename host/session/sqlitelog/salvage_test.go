@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tureen-host/tureen/host/session"
+	"github.com/tureen-host/tureen/host/session/sqlitelog"
 )
 
 // rescue reads all that a salvage yields, and checks that it is in order, without a
@@ -228,7 +229,8 @@ func TestD1_C102_DamageIsNeverTakenForTheTruth(t *testing.T) {
 	s := open(t, dir)
 	other := create(t, s, "other")
 	rapid.Check(t, func(t *rapid.T) {
-		db, wal, file := sp.closed, []byte(nil), path(dir, "a")
+		file := path(dir, "a")
+		var db, wal []byte
 		var h harm
 		if rapid.Bool().Draw(t, "killed") {
 			wal, h = drawHarm(t, sp.wal)
@@ -293,4 +295,26 @@ func TestD1_C102_DamageIsNeverTakenForTheTruth(t *testing.T) {
 			t.Fatalf("the other session: %v", err)
 		}
 	})
+}
+
+// A frame of the write-ahead log that says a wrong page does not hide the page that
+// the database has.
+func TestD1_AFrameOfAWrongPageHidesNothing(t *testing.T) {
+	t.Parallel()
+	sp := makeSpecimen()
+	for page := byte(2); page < 60; page++ {
+		wal := bytes.Clone(sp.wal)
+		wal[0], wal[32+3] = 0, page
+		got := map[int64]bool{}
+		for e, err := range sqlitelog.Dig(sp.db, wal) {
+			if err == nil {
+				got[e.Seq] = true
+			}
+		}
+		for seq := int64(1); seq <= 100; seq++ {
+			if !got[seq] {
+				t.Fatalf("event %d is lost where the first frame says page %d", seq, page)
+			}
+		}
+	}
 }

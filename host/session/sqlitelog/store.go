@@ -83,7 +83,7 @@ func (s *Store) claim(ctx context.Context, id string) (*lock, error) {
 		return nil, store.Exists(id)
 	}
 	if err := os.MkdirAll(s.sessions(), 0o700); err != nil {
-		return nil, fmt.Errorf("session %s: create: %w; make the directory writable or choose another", id, err)
+		return nil, fmt.Errorf("session %s: create: %w; %s", id, err, remedy(err, "make the directory writable or choose another"))
 	}
 	lock, err := own(id, path)
 	if err != nil {

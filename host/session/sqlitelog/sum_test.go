@@ -137,6 +137,9 @@ func TestOlderFileGetsSumsForWhatIsNew(t *testing.T) {
 		}
 		defer view.Close()
 		all, err := readAll(view, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := 0
 		for _, err := range view.Read(t.Context(), session.Query{Kinds: []session.Kind{session.KindRecord, session.KindTurnEnded}, Reverse: true}) {
 			if n++; err != nil {

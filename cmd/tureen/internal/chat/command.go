@@ -57,16 +57,12 @@ func (m *model) slash(name, arguments string) tea.Cmd {
 		return nil
 	case "context":
 		return m.work(func(s Session) (string, error) {
-			outline, err := s.Access().Outline(m.ctx)
-			if err != nil {
-				return "", err
-			}
 			meter, err := s.Access().Meter(m.ctx)
 			if err != nil {
 				return "", err
 			}
 			more, err := s.Context(m.ctx)
-			return breakdown(meter, outline, m.textWidth()) + "\n" + more, err
+			return howFull(meter, m.textWidth()) + "\n" + more, err
 		})
 	case "cost":
 		return m.work(m.cost)
@@ -78,6 +74,10 @@ func (m *model) slash(name, arguments string) tea.Cmd {
 		m.send(func(s Session) error { return s.Compact(m.ctx, arguments) }, "")
 		return nil
 	case "undo":
+		if arguments != "" {
+			m.warn("/undo takes no words: it takes the newest compaction back", "send /undo alone")
+			return nil
+		}
 		if m.busy() || len(m.queue) > 0 || len(m.sends) > 0 {
 			m.warn("the agent works: /undo takes a compaction back between two turns", "wait for its end, or press Esc first")
 			return nil

@@ -107,27 +107,25 @@ func TestHelp_ListsKeysAndCommands(t *testing.T) {
 	}
 }
 
-func TestContext_ShowsWhatTheContextIsMadeOf(t *testing.T) {
+func TestContext_ShowsTheMeterAndWhatTheSessionSays(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 80, 24)
-	b.session.outline.Nodes = []session.Node{{Role: llm.RoleSystem, Tokens: 100}, {Role: llm.RoleUser, Source: session.SourceCheckpoint, Tokens: 50},
-		{Role: llm.RoleUser, Source: session.SourceOwner, Tokens: 7}, {Role: llm.RoleUser, Source: session.SourcePlugin, Tokens: 3},
-		{Role: llm.RoleAssistant, Tokens: 20}, {Role: llm.RoleTool, Tokens: 1200}, {Role: llm.RoleTool, Tokens: 30}}
 	b.presses("/context", "{enter}")
 	same(t, "/context", b.printed(), `› /context
 
   ████████████████████░░░░░░░░░░░░┃░░░░░░░
   500/1k (50%) line 800, counted by the endpoint; window 2, 1 compaction
   300 left before the line
-  part (estimated)   messages  tokens
-  tool declarations               200
-  system prompt             1     100
-  checkpoint                1      50
-  your messages             1       7
-  host and plugins          1       3
-  answers                   1      20
-  tool results              2    1.2k
   undo  compaction #1 can be taken back`)
+}
+
+func TestUndo_TakesNoWords(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 80, 24)
+	b.presses("/undo now", "{enter}")
+	if text := b.printed(); !strings.Contains(text, "/undo takes no words") || strings.Contains(strings.Join(b.session.calls, " "), "undo") {
+		t.Errorf("%s, %v", text, b.session.calls)
+	}
 }
 
 func TestCost_IsThatOfTheWholeSession(t *testing.T) {

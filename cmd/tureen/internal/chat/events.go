@@ -78,7 +78,7 @@ func (m *model) notable(e session.Event) {
 	case session.KindCompactionRest:
 		with(e, func(p session.CompactionRest) { m.notice(m.o.Style.Faint, "· ", render.Rested(p)) })
 	case session.KindUndoRefused:
-		with(e, func(p session.UndoRefused) { m.warn("the newest compaction stays: "+p.Why, p.Hint) })
+		with(e, func(p session.UndoRefused) { m.warn(p.Sentence(), p.Hint) })
 	case session.KindSessionArchived:
 		with(e, func(p session.Archived) { m.archived(p.Archived) })
 	case session.KindQuestionAsked:

@@ -24,7 +24,7 @@ type Session interface {
 	Compact(ctx context.Context, instructions string) error
 	// Undo asks for the newest compaction to be taken back, once nothing runs.
 	Undo(ctx context.Context) error
-	// Context says what there is to say of the context besides its meter and parts.
+	// Context says what there is to say of the context besides its meter.
 	Context(ctx context.Context) (string, error)
 	// Command runs a slash command of a plugin and returns what it says.
 	Command(ctx context.Context, name, arguments string) (string, error)

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tureen-host/tureen/host"
+	"github.com/tureen-host/tureen/host/agent"
 	"github.com/tureen-host/tureen/host/session"
 )
 
@@ -16,20 +19,16 @@ func (a *app) compactCommand() *cobra.Command {
 		Short: "Have the strategy shorten a session now",
 		Long: `Compact opens a session and asks its strategy for a compaction. Where another
 process works in the session, that one is asked, and does it at its next step
-with the strategy that it runs; else it is the strategy that the session was
+with the strategy that it runs; an archived session is not compacted. Else it is the strategy that the session was
 created with, unless -P or -c name another. What is replaced stays in the log.`,
 		Example: `  tureen compact last
   tureen compact 01k7 --instructions "keep the exact error texts"
   tureen compact last -c compaction.strategy=summary`,
 		Args: arguments(0, 1, "one session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case len(args) > 0 && id != "":
-				return usagef("name the session once", "both an argument and --session name a session")
-			case len(args) > 0:
-				id = args[0]
-			case id == "":
-				id = "last"
+			id, err := sessionNamed(args, id)
+			if err != nil {
+				return err
 			}
 			return a.work(cmd.Context(), format, job{
 				open: func(ctx context.Context, w *work) (*host.Host, error) { return w.openOrAsk(ctx, id, instructions) },
@@ -43,12 +42,29 @@ created with, unless -P or -c name another. What is replaced stays in the log.`,
 	return cmd
 }
 
+// sessionNamed is the session that an argument or --session names.
+func sessionNamed(args []string, flag string) (string, error) {
+	if len(args) > 0 && flag != "" {
+		return "", usagef("name the session once", "both an argument and --session name a session")
+	}
+	return cmp.Or(flag, sessionArgument(args)), nil
+}
+
 // openOrAsk takes a session, or asks who has it for a compaction: then there is no
 // host and nothing left to do.
 func (w *work) openOrAsk(ctx context.Context, prefix, instructions string) (*host.Host, error) {
 	id, err := w.store.Resolve(ctx, prefix)
 	if err != nil {
 		return nil, err
+	}
+	row, err := w.store.summary(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if row.Archived {
+		w.report.take(id)
+		return nil, archivedFault(&session.Failure{Code: agent.CodeArchived, Message: "session " + id + " is archived and is not compacted",
+			Hint: "tureen session archive --undo " + id + " takes it out again"})
 	}
 	owner, err := w.store.owner(ctx, id)
 	if err != nil {
@@ -71,11 +87,19 @@ func (w *work) openOrAsk(ctx context.Context, prefix, instructions string) (*hos
 	return nil, nil
 }
 
+func archivedFault(f *session.Failure) *fault {
+	return faultf(exitBlocked, f.Code, f.Hint, "%s", f.Message)
+}
+
 func (w *work) compact(ctx context.Context, h *host.Host, instructions string) error {
 	if w.profile.Compaction.Strategy == host.StrategyNone {
 		return usagef("choose one with -c compaction.strategy=NAME", "the session runs with no compaction strategy")
 	}
 	applied, err := h.Agent.Compact(ctx, instructions)
+	var archived *agent.ArchivedError
+	if errors.As(err, &archived) {
+		return archivedFault(archived.Failure())
+	}
 	if err != nil {
 		return err
 	}

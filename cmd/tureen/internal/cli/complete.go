@@ -21,13 +21,14 @@ type complete = cobra.CompletionFunc
 func (a *app) addCompletions(root *cobra.Command) {
 	one, any := atMost(1, a.completeSession), atMost(-1, a.completeSession)
 	arguments := map[string]complete{
-		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
+		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen context show": one, "tureen context preview": one, "tureen context undo": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
 		"tureen session fork": one, "tureen session salvage": one, "tureen session archive": any, "tureen session rm": any,
 		"tureen profile show": atMost(1, a.completeProfile), "tureen profile check": atMost(1, a.completeProfile), "tureen profile trust": atMost(1, a.completeProfile),
 		"tureen plugin inspect": atMost(1, completePlugin),
 	}
 	flags := map[string]complete{
 		"profile": a.completeProfile, "color": among(render.ColorAuto, render.ColorAlways, render.ColorNever),
+		"format": among("jsonl", "md"), "in": among(partNames()...),
 		"session": a.completeSession, "resume": a.completeSession, "preset": among(presetNames()...),
 	}
 	var walk func(*cobra.Command)
@@ -100,7 +101,10 @@ func (a *app) completeSession(cmd *cobra.Command, args []string, _ string) ([]st
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	words := []string{cobra.CompletionWithDesc("last", "the newest session")}
+	var words []string
+	if cmd.CommandPath() != "tureen session archive" {
+		words = append(words, cobra.CompletionWithDesc("last", "the newest session"))
+	}
 	err := a.withStore(func(s *store) error {
 		list, err := s.List(ctx)
 		list = slices.DeleteFunc(list, func(row session.Summary) bool { return slices.Contains(args, row.ID) })

@@ -25,7 +25,7 @@ endpoint's own count.
 --json prints one object with these fields:
   session, seq         the session, and the event that this is true of
   owner                the process that works in it, "" for none
-  archived, waiting    whether it is archived; how many inputs wait in it
+  archived, waiting    whether it is archived; how many inputs and requests wait in it
   profile, strategy, automatic
                        what a resume would run; whether it compacts by itself
   provider, model      who answers
@@ -55,17 +55,21 @@ func (a *app) contextShowCommand() *cobra.Command {
 	var asJSON bool
 	var last int
 	cmd := &cobra.Command{
-		Use:   "show [--session ID]",
+		Use:   "show [ID | last]",
 		Short: "Show what fills the context, and how much room is left",
 		Long:  contextShowLong,
 		Example: `  tureen context show
   tureen context show --session 01k7 --last 100
   tureen context show --json | jq .room
   tureen context show -c compaction.trigger_tokens=40000`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: arguments(0, 1, "one session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if last < 0 {
 				return usagef("0 shows none", "--last %d is negative", last)
+			}
+			id, err := sessionNamed(args, id)
+			if err != nil {
+				return err
 			}
 			return a.withStore(func(s *store) error {
 				v, err := a.viewContext(cmd.Context(), s, id, last)
@@ -82,7 +86,7 @@ func (a *app) contextShowCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&id, "session", "last", "the session")
+	cmd.Flags().StringVar(&id, "session", "", "the session, instead of the argument")
 	cmd.Flags().IntVar(&last, "last", 20, "how many of the newest turns to outline")
 	jsonFlag(cmd, &asJSON)
 	return cmd

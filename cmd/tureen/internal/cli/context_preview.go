@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -24,11 +25,11 @@ func (a *app) contextPreviewCommand() *cobra.Command {
 	var id, instructions string
 	var asJSON, full bool
 	cmd := &cobra.Command{
-		Use:   "preview [--session ID]",
+		Use:   "preview [ID | last]",
 		Short: "Ask the strategy what it would make of the context now",
 		Long: `Preview opens a session, asks its strategy what a compaction would come to now,
-and applies nothing: the conversation stays as it is. It shows which messages
-would go, what would take their place and how much room that makes.
+and applies nothing: the conversation stays as it is; the log notes that the session
+was opened, and what models were asked. It shows which messages would go, what would take their place and how much room that makes.
 
 A strategy that lets a model write, such as summary, calls the model for a
 preview as it would for a compaction: that costs tokens, which are booked in the
@@ -44,16 +45,20 @@ not apply it.`,
 		Example: `  tureen context preview
   tureen context preview --session 01k7 --full
   tureen context preview -c compaction.strategy=summary --instructions "keep the error texts"`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: arguments(0, 1, "one session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionNamed(args, id)
+			if err != nil {
+				return err
+			}
 			p, err := a.previewContext(cmd.Context(), id, instructions)
 			if err != nil {
 				return err
 			}
-			return a.print(asJSON, p, func(w io.Writer) error { return p.write(w, full) })
+			return a.print(asJSON, p, func(w io.Writer) error { return p.write(w, full, a.compactCommandFor(p.Session)) })
 		},
 	}
-	cmd.Flags().StringVar(&id, "session", "last", "the session")
+	cmd.Flags().StringVar(&id, "session", "", "the session, instead of the argument")
 	cmd.Flags().StringVar(&instructions, "instructions", "", "what the strategy should mind")
 	cmd.Flags().BoolVar(&full, "full", false, "show the whole of the texts that would be added")
 	jsonFlag(cmd, &asJSON)
@@ -99,7 +104,7 @@ func (w *work) openAlone(ctx context.Context, prefix string) (*host.Host, error)
 }
 
 // write is what people get to read.
-func (p contextPreview) write(w io.Writer, full bool) error {
+func (p contextPreview) write(w io.Writer, full bool, command string) error {
 	if p.Kind == "" {
 		_, err := fmt.Fprintf(w, "strategy %s: nothing to compact%s\n", render.Head(p.Strategy, 80), p.spent())
 		return err
@@ -127,8 +132,37 @@ func (p contextPreview) write(w io.Writer, full bool) error {
 	if p.Boot != "" {
 		fmt.Fprintf(w, "\nthe new window begins with:\n%s\n", excerpt(p.Boot, full))
 	}
-	_, err := fmt.Fprintln(w, "\nnothing was changed; tureen compact "+p.Session+" does it")
+	noted := "that it was opened"
+	if p.ModelCalls > 0 {
+		noted += " and what that used"
+	}
+	_, err := fmt.Fprintf(w, "\nthe conversation is as it was, the log of the session notes %s; %s does it\n", noted, command)
 	return err
+}
+
+// compactCommandFor is how to have done what was previewed.
+func (a *app) compactCommandFor(id string) string {
+	words := []string{"tureen compact", id}
+	if a.profile != "" {
+		words = append(words, "-P", shellWord(a.profile))
+	}
+	for _, o := range a.overrides {
+		if key, _, _ := strings.Cut(o, "="); !strings.HasPrefix(key, "compaction.") {
+			o = key + "=…" // it may hold a secret
+		}
+		words = append(words, "-c", shellWord(o))
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord is a word as a shell takes it.
+func shellWord(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("=._-/:…", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(render.Plain(word), "'", `'\''`) + "'"
 }
 
 // spent says what a preview cost where it cost something.

@@ -43,7 +43,7 @@ func (a *app) contextUndoCommand() *cobra.Command {
 	var id string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "undo [--session ID]",
+		Use:   "undo [ID | last]",
 		Short: "Take the newest compaction back",
 		Long: `Undo gives a session the context back that it had before its newest compaction:
 the messages, the window and what the strategy noted in the log, exactly. It can be
@@ -65,8 +65,12 @@ tokens_before and tokens_after, and why, fork_at and hint of a refusal. A refusa
 exits with 9.`,
 		Example: `  tureen context undo
   tureen context undo --session 01k7 --json`,
-		Args: arguments(0, 0, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: arguments(0, 1, "one session"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := sessionNamed(args, id)
+			if err != nil {
+				return err
+			}
 			return a.withStore(func(s *store) error {
 				u, err := a.undo(cmd.Context(), s, id)
 				if err != nil {
@@ -79,13 +83,13 @@ exits with 9.`,
 					})
 				}
 				if u.State == undoRefused && err == nil {
-					return faultf(exitState, "NO_UNDO", u.Hint, "the newest compaction of session %s stays: %s", u.Session, u.Why)
+					return faultf(exitState, "NO_UNDO", u.Hint, "session %s: %s", u.Session, session.UndoRefused{Why: u.Why}.Sentence())
 				}
 				return err
 			})
 		},
 	}
-	cmd.Flags().StringVar(&id, "session", "last", "the session")
+	cmd.Flags().StringVar(&id, "session", "", "the session, instead of the argument")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -94,7 +98,7 @@ exits with 9.`,
 func (u contextUndone) String() string {
 	switch u.State {
 	case undoDone:
-		return fmt.Sprintf("compaction #%d is undone: %s→%s tokens; automatic compaction rests", u.Ordinal, render.Amount(u.Before), render.Amount(u.After))
+		return fmt.Sprintf("compaction #%d is undone: %s→%s tokens; automatic compaction rests until tureen compact, or another model, window, profile or strategy", u.Ordinal, render.Amount(u.Before), render.Amount(u.After))
 	case undoTaken:
 		return "taken by " + u.Owner + ", which looks at it once its turn has ended; tureen context show tells what came of it"
 	}
@@ -129,7 +133,11 @@ func (a *app) undoHere(ctx context.Context, log session.Log, u *contextUndone) e
 	if err != nil {
 		return err
 	}
-	if _, err := state.Undoable(); u.refused(err) {
+	stands, err := state.Repaired() // the log as it stands when it is open
+	if err != nil {
+		return err
+	}
+	if _, err := stands.Undoable(); u.refused(err) {
 		return nil
 	}
 	u.Before, _ = state.Measure()
@@ -196,7 +204,7 @@ func (u *contextUndone) await(ctx context.Context, log session.Reader, state *fo
 			}
 			if e.Kind == session.KindUndoRefused {
 				p, err := session.Decode[session.UndoRefused](e)
-				u.State, u.Why, u.Hint = undoRefused, p.Why, p.Hint
+				u.State, u.Why, u.Hint, u.ForkAt = undoRefused, p.Why, p.Hint, p.ForkAt
 				return err
 			}
 			p, err := session.Decode[session.CompactionUndone](e)

@@ -50,6 +50,8 @@ type contextView struct {
 	Breakdown   contextParts             `json:"breakdown"`
 	Turns       int                      `json:"turns"`
 	Outline     []fold.TurnOutline       `json:"outline"`
+
+	earlier int // entries of the outline that are not shown
 }
 
 // contextParts are the parts and their sum.
@@ -105,6 +107,13 @@ func (a *app) viewContext(ctx context.Context, s *store, prefix string, last int
 	if v.Owner, err = s.owner(ctx, id); err != nil {
 		return nil, err
 	}
+	if mail, ok := log.(session.MailCounter); ok {
+		untaken, err := mail.Untaken(ctx)
+		if err != nil {
+			return nil, stateFault(id, err)
+		}
+		v.Waiting += untaken
+	}
 	if v.Compactions, err = compactionsOf(ctx, log, state); err != nil {
 		return nil, stateFault(id, err)
 	}
@@ -125,13 +134,28 @@ func (v *contextView) fold(s *fold.State, last int) {
 	v.Fixed, v.Ordinal = s.Fixed(), c.Window
 	v.Marks, v.Armed, v.Asked = append([]string{}, c.Marks...), c.Armed, c.Asked
 	v.Breaker, v.Failures, v.Rest = c.Breaker, c.Failures, c.Rest
-	v.Undo = undoOf(v.Session, s)
+	v.Undo = undoOf(v.Session, v.Owner, s)
 	v.Breakdown = contextParts{s.Breakdown(), s.Estimate()}
 	turns := s.Turns()
-	v.Turns, v.Outline = len(turns), append([]fold.TurnOutline{}, turns[max(0, len(turns)-last):]...)
+	v.earlier = max(0, len(turns)-last)
+	v.Turns, v.Outline = countTurns(turns), append([]fold.TurnOutline{}, turns[v.earlier:]...)
 }
 
-func undoOf(id string, s *fold.State) contextUndo {
+// countTurns counts the turns of an outline; what no turn brought is none.
+func countTurns(outline []fold.TurnOutline) int {
+	seen := map[int]bool{}
+	for _, t := range outline {
+		seen[t.Turn] = t.Turn > 0
+	}
+	delete(seen, 0)
+	return len(seen)
+}
+
+// undoOf judges a session that nobody works in as it stands once it is opened.
+func undoOf(id, owner string, s *fold.State) contextUndo {
+	if stands, err := s.Repaired(); err == nil && owner == "" {
+		s = stands
+	}
 	before, err := s.Undoable()
 	var no *fold.NoUndo
 	switch {

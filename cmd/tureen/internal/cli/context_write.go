@@ -139,6 +139,7 @@ func (v *contextView) inChat() string {
 	}
 	fmt.Fprintf(tab, "turns\t%d in the context; tureen context show lists them\n", v.Turns)
 	tab.Flush()
+	v.writeParts(&b)
 	return strings.TrimRight(b.String(), "\n")
 }
 
@@ -177,13 +178,13 @@ func (v *contextView) writeCompactions(b *bytes.Buffer) {
 }
 
 func (v *contextView) writeOutline(b *bytes.Buffer) {
-	if v.Turns == 0 {
+	if len(v.Outline)+v.earlier == 0 {
 		return
 	}
 	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprint(tab, "\nTURN\tEVENTS\tTOKENS\tANSWERS\tSAID AND CALLED\n")
-	if n := v.Turns - len(v.Outline); n > 0 {
-		fmt.Fprintf(tab, "\t\t\t\t%s before\n", render.Count(n, "turn"))
+	if v.earlier > 0 {
+		fmt.Fprintf(tab, "\t\t\t\t%d more before\n", v.earlier)
 	}
 	for _, t := range v.Outline {
 		said := t.Prompt
@@ -192,9 +193,9 @@ func (v *contextView) writeOutline(b *bytes.Buffer) {
 		}
 		name := fmt.Sprint(t.Turn)
 		if t.Turn == 0 {
-			name, said = "-", strings.TrimSpace("(system prompt, and what no turn brought) "+said)
+			name, said = "-", strings.TrimSpace("(checkpoint/system) "+said)
 		}
-		fmt.Fprintf(tab, "%s\t%d-%d\t%s\t%d\t%s\n", name, min(t.From, t.To), max(t.From, t.To), render.Amount(t.Tokens), t.Steps, render.Head(strings.TrimSpace(said), 90))
+		fmt.Fprintf(tab, "%s\t%d-%d\t%s\t%d\t%s\n", name, t.From, t.To, render.Amount(t.Tokens), t.Steps, render.Head(strings.TrimSpace(said), 90))
 	}
 	tab.Flush()
 }

@@ -42,7 +42,7 @@ var exitCodes = []struct {
 	{exitProvider, session.ReasonError, "the model's endpoint failed, after the retries"},
 	{exitState, session.ReasonError, "the session or note is not found, locked or damaged, the log cannot be written, or a compaction cannot be undone"},
 	{exitMaxTokens, session.ReasonMaxTokens, "the last answer was cut off at model.max_output_tokens"},
-	{exitBlocked, session.ReasonBlocked, "a plugin stopped the turn: it refused the input, or guards found a loop or an announcement without a deed"},
+	{exitBlocked, session.ReasonBlocked, "a plugin stopped the turn: it refused the input, or guards found a loop or an announcement without a deed; or the session is archived"},
 	{Signal(syscall.SIGINT).ExitCode(), session.ReasonCancelled, "cancelled by Ctrl-C (SIGINT), or by another process"},
 	{Signal(syscall.SIGTERM).ExitCode(), session.ReasonCancelled, "cancelled by SIGTERM"},
 }

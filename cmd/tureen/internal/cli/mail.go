@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,9 @@ func (v *mailVerb) flags(cmd *cobra.Command) {
 
 // say leaves the person's words.
 func (v *mailVerb) say(ctx context.Context, command session.Command, args []string) error {
+	if err := v.misplaced(ctx, command, args); err != nil {
+		return err
+	}
 	text, err := v.prompt(ctx, args)
 	var f *fault
 	if errors.As(err, &f) && f.Hint == noPrompt {
@@ -59,6 +63,23 @@ func (v *mailVerb) say(ctx context.Context, command session.Command, args []stri
 		return err
 	}
 	return v.send(ctx, session.Mail{Command: command, Text: text})
+}
+
+// idLength is that of a whole id.
+const idLength = 26
+
+// misplaced refuses words that begin with the whole id of a session: it is no part of
+// what is to be said.
+func (v *mailVerb) misplaced(ctx context.Context, command session.Command, args []string) error {
+	if len(args) < 2 || len(args[0]) != idLength {
+		return nil
+	}
+	return v.withStore(func(s *store) error {
+		if id, err := s.Resolve(ctx, args[0]); err != nil || !strings.EqualFold(id, args[0]) {
+			return nil
+		}
+		return usagef(fmt.Sprintf(`tureen %s --session %s "TEXT"`, command, args[0]), "the words begin with the id of a session, which --session names")
+	})
 }
 
 func (v *mailVerb) send(ctx context.Context, m session.Mail) error {

@@ -198,8 +198,8 @@ func (r *report) conclude(f *fault, cancelled error) int {
 	if result.Error != nil {
 		r.lines.Error(result.Error.Message, result.Error.Hint)
 	}
-	if result.ExitCode != exitCompleted && result.Session != "" {
-		r.lines.Print("resume: tureen resume " + result.Session + " " + goingOn(result.Error))
+	if next := nextCommand(result); next != "" {
+		r.lines.Print(next)
 	}
 	if err := outputError(r.print(result)); err != nil {
 		e := faultOf(err)
@@ -210,6 +210,19 @@ func (r *report) conclude(f *fault, cancelled error) int {
 		return max(result.ExitCode, e.exit)
 	}
 	return result.ExitCode
+}
+
+// nextCommand is how to go on with a session that did not complete.
+func nextCommand(r host.Result) string {
+	switch {
+	case r.ExitCode == exitCompleted || r.Session == "":
+		return ""
+	case r.Error != nil && r.Error.Code == agent.CodeArchived:
+		return "" // its hint says it
+	case r.Error != nil && r.Error.Code == codeDamaged:
+		return "rescue: tureen session salvage " + r.Session
+	}
+	return "resume: tureen resume " + r.Session + " " + goingOn(r.Error)
 }
 
 // goingOn is what to give resume: --continue goes on only with a turn that did not

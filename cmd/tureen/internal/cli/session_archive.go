@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,15 +37,17 @@ func (a *app) sessionArchiveCommand() *cobra.Command {
 		Long: `Archive puts sessions away: they take no step, and neither do their subagents, a
 resume of one ends with exit code 11. Nothing of them is lost: show, export, search
 and fork work as before, tureen session list --all lists them, and --undo takes them
-out again. "last" passes over them.
+out again. "last" passes over them, and so it cannot be archived by that name.
 
 A session that another process works in is archived by that process: its running
 step ends first.`,
-		Example: `  tureen session archive last
-  tureen session archive 01k7 01k8
+		Example: `  tureen session archive 01k7 01k8
   tureen session archive --undo 01k7`,
 		Args: arguments(1, -1, "a session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if slices.ContainsFunc(args, func(id string) bool { return strings.EqualFold(id, "last") }) {
+				return usagef("name it by its id: tureen session list --all", `"last" is another session once one is archived`)
+			}
 			return a.withStore(func(s *store) error { return a.archiveAll(cmd.Context(), s, args, !undo, asJSON) })
 		},
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
 	"github.com/tureen-host/tureen/host"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -23,30 +25,32 @@ with -, from stdin, and makes a session of it, event for event: exported again i
 is the same file. It keeps its id where that is free here, else it gets a new one;
 the id goes to stdout.
 
-A file that is no whole log is refused with the number of the line, and nothing is
-changed: there is a session only once all of it is stored.`,
+A file that is no log, or one that breaks the rules that tureen session verify holds
+a log against, is refused with the number of the line, and nothing is changed: there
+is a session only once all of it is stored. A file that was cut between two lines
+looks like a session that broke off; where its last turn has no end, that is said.
+
+"last" goes by when a session was made: name this one by its id.`,
 		Example: `  tureen session import run.jsonl
   ssh build tureen session export last | tureen session import -
   tureen session import run.jsonl --json | jq -r .session`,
 		Args: arguments(1, 1, "a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, name := a.in, "stdin"
-			if args[0] != "-" {
-				f, err := os.Open(args[0])
-				if err != nil {
-					return usagef("name a file that tureen session export wrote, or - for stdin", "import %s: %v", args[0], cause(err))
-				}
-				defer f.Close()
-				in, name = f, args[0]
+			open, name := func() (io.ReadCloser, error) { return os.Open(args[0]) }, args[0]
+			if name == "-" {
+				open, name = func() (io.ReadCloser, error) { return io.NopCloser(a.in), nil }, "stdin"
 			}
 			return a.withStore(func(s *store) error {
-				moved, err := a.importFrom(cmd.Context(), s, in, name)
+				moved, err := a.importFrom(cmd.Context(), s, open, name)
 				if err != nil {
 					return err
 				}
 				what := "it is as it was exported"
 				if moved.Session != moved.From {
-					what = "its id " + moved.From + " is in use here, so it has a new one"
+					what = "its id " + render.Head(strconv.Quote(moved.From), 40) + " cannot be had here, so it has a new one"
+				}
+				if moved.Open {
+					what += "; its last turn is open, so it broke off or its export was cut, and a resume ends that turn"
 				}
 				return a.printMoved(asJSON, moved, moved, what)
 			})
@@ -59,8 +63,9 @@ changed: there is a session only once all of it is stored.`,
 // importGrace is how long a cancelled import has to clear away what it began.
 const importGrace = 2 * time.Second
 
-// importFrom imports what in has. When ctx ends it does not wait for more input.
-func (a *app) importFrom(ctx context.Context, s *store, in io.Reader, name string) (host.Moved, error) {
+// importFrom imports what open opens. When ctx ends it waits neither for that nor for
+// more input.
+func (a *app) importFrom(ctx context.Context, s *store, open func() (io.ReadCloser, error), name string) (host.Moved, error) {
 	p := a.activity("import")
 	defer p.clear()
 	type outcome struct {
@@ -69,6 +74,12 @@ func (a *app) importFrom(ctx context.Context, s *store, in io.Reader, name strin
 	}
 	done := make(chan outcome, 1)
 	go func() {
+		in, err := open()
+		if err != nil {
+			done <- outcome{err: usagef("name a file that tureen session export wrote, or - for stdin", "import %s: %v", name, cause(err))}
+			return
+		}
+		defer in.Close()
 		moved, err := host.Import(ctx, s.Store, in, p.at)
 		done <- outcome{moved, err}
 	}()
@@ -88,7 +99,14 @@ func (a *app) importFrom(ctx context.Context, s *store, in io.Reader, name strin
 // importFault says on which line a file is no log.
 func importFault(name string, err error) error {
 	var line *session.LineError
+	var rule *host.RuleError
+	var own *fault
 	switch {
+	case errors.As(err, &own):
+		return own
+	case errors.As(err, &rule):
+		return faultf(exitState, "IMPORT_INVALID", "nothing was imported; export it again from where it came from: should tureen session verify find the same there, tureen session salvage mends it",
+			"%s, %v", name, err)
 	case !errors.As(err, &line):
 		return stateFault("", err)
 	case errors.Is(err, session.ErrNewer):

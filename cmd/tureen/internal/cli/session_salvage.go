@@ -21,22 +21,24 @@ type salvaged struct {
 	Bridged  int              `json:"bridged"`
 	SetAside int              `json:"set_aside"`
 	Lost     int              `json:"lost"`
+	Closed   int              `json:"closed"`
 	Damage   []session.Damage `json:"damage"`
 }
 
 func salvagedOf(m host.Moved, s fold.Salvaged) salvaged {
-	return salvaged{m, s.Kept, s.Bridged, s.SetAside, s.Lost, append([]session.Damage{}, s.Damage...)}
+	return salvaged{m, s.Kept, s.Bridged, s.SetAside, s.Lost, s.Closed, append([]session.Damage{}, s.Damage...)}
 }
 
 func (a *app) sessionSalvageCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "salvage ID",
+		Use:   "salvage [ID | last]",
 		Short: "Rescue what is whole of a damaged session",
 		Long: `Salvage makes a new session of what still reads of a damaged one, which stays as
 it is. Each event that is whole keeps its seq. What cannot be read becomes a mark
 that says so, and so does what reads but cannot stand without the rest, which is
-kept inside its mark; what the damage left open is closed.
+kept inside its mark; what the damage left open is closed. A call whose end may be
+among what is lost is told to be one whose outcome is not known.
 
 The id of the new session goes to stdout, what was kept and lost and where to
 stderr, and all of it to --json. Of a session that is whole nothing is made: its
@@ -44,10 +46,10 @@ own id is the answer. Where nothing can be read the exit code is 9.`,
 		Example: `  tureen session salvage 01k7
   tureen resume $(tureen session salvage -q 01k7) --continue
   tureen session salvage 01k7 --json | jq .damage`,
-		Args: arguments(1, 1, "one session"),
+		Args: arguments(0, 1, "one session"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withStore(func(s *store) error {
-				row, err := s.summary(cmd.Context(), args[0])
+				row, err := s.summary(cmd.Context(), sessionArgument(args))
 				if err != nil {
 					return err
 				}
@@ -71,8 +73,8 @@ func (a *app) salvage(ctx context.Context, s *store, row session.Summary) (resul
 	switch {
 	case ctx.Err() != nil:
 		return result, false, context.Cause(ctx)
-	case v.newer != nil:
-		return result, false, stateFault(row.ID, v.newer)
+	case v.unchecked != nil:
+		return result, false, stateFault(row.ID, v.unchecked)
 	case v.OK:
 		m := host.Moved{Session: row.ID, From: row.ID, Events: v.Events, Title: row.Title}
 		return salvagedOf(m, fold.Salvaged{Kept: int(v.Events)}), true, nil
@@ -99,7 +101,7 @@ func (a *app) printSalvaged(asJSON bool, r salvaged, whole bool) error {
 		return a.printID(asJSON, r, r.Session)
 	}
 	what := fmt.Sprintf("of session %s, which stays as it is, %s kept, %d lost, %d set aside, %d written anew to close what was open",
-		r.From, render.Count(r.Kept, "event"), r.Lost, r.SetAside, r.Bridged)
+		r.From, render.Count(r.Kept, "event"), r.Lost, r.SetAside, r.Bridged+r.Closed)
 	if !a.quiet && !asJSON {
 		for i, d := range r.Damage {
 			if i == damageShown {

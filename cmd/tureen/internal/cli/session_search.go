@@ -34,9 +34,9 @@ of calls, their results (those that were shown shortened are searched whole),
 questions and commands. The newest session comes first, and in each the newest event;
 archived sessions and those of subagents are searched too.
 
-Where the text stands nowhere that is said, and the exit code is 0. A session that
-does not read is passed over with a warning; where nothing else was found either,
-the exit code is 9.`,
+Where the text stands nowhere that is said, and the exit code is 0. What does not
+read of a damaged session is passed over with a warning; where nothing was found
+besides, the exit code is 9.`,
 		Example: `  tureen session search "connection refused"
   tureen session search TODO --session last --in answer,call
   tureen session search "func main" --limit 0 --json | jq -r '.hits[].session' | sort -u`,
@@ -112,9 +112,14 @@ func (v *searchVerb) search(ctx context.Context, s *store, words string, parts [
 			return context.Cause(ctx)
 		}
 		var lost *outputLost
+		var over *passedOver
 		switch {
 		case errors.As(err, &lost):
 			return outputError(lost.error)
+		case errors.As(err, &over):
+			p.clear()
+			s.warn(fmt.Sprintf("session %s is damaged, and what does not read was passed over: %v", row.ID, over), "tureen session verify "+row.ID+" says what is wrong with it")
+			passed = append(passed, unread{row.ID, over.Error()})
 		case err != nil:
 			f := faultOf(stateFault(row.ID, err))
 			p.clear()
@@ -150,25 +155,37 @@ type outputLost struct{ error }
 // searchOne searches a session from its newest event on. It tells whether there is
 // more than may be shown.
 func (v *searchVerb) searchOne(ctx context.Context, s *store, row session.Summary, parts []search.Part, out hitWriter, p *activity) (more bool, err error) {
-	r, err := s.Store.View(ctx, row.ID)
-	if err != nil {
-		return false, err
-	}
-	defer r.Close()
-	q := session.Query{Kinds: search.Kinds(parts), Reverse: true}
-	for e, err := range watched(r.Read(ctx, q), p) {
-		if err != nil {
-			return false, err
+	before, found := int64(0), error(nil) // what stands from before on is searched
+	for e, err := range watched(s.events(ctx, row.ID, session.Query{Kinds: search.Kinds(parts), Reverse: true}), p) {
+		if found = err; err != nil {
+			break
 		}
-		for _, hit := range v.matcher.In(e, parts) {
-			if v.limit > 0 && out.count() == v.limit {
-				return true, nil
-			}
-			hit.Session = row.ID
-			p.clear()
-			if err := out.hit(row, hit); err != nil {
-				return false, &outputLost{err}
-			}
+		before = e.Seq
+		if more, err = v.show(row, v.matcher.In(e, parts), out, p); more || err != nil {
+			return more, err
+		}
+	}
+	if !errors.Is(found, session.ErrDamaged) {
+		return false, found
+	}
+	hits, over := v.searchBehind(ctx, s, row.ID, parts, found, before, v.limit-out.count())
+	if more, err = v.show(row, hits, out, p); err != nil {
+		return more, err
+	}
+	return more, over
+}
+
+// show writes hits of a session, as many as may be shown. It tells whether there were
+// more.
+func (v *searchVerb) show(row session.Summary, hits []search.Hit, out hitWriter, p *activity) (more bool, err error) {
+	for _, hit := range hits {
+		if v.limit > 0 && out.count() == v.limit {
+			return true, nil
+		}
+		hit.Session = row.ID
+		p.clear()
+		if err := out.hit(row, hit); err != nil {
+			return false, &outputLost{err}
 		}
 	}
 	return false, nil

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"text/tabwriter"
 
@@ -20,6 +22,8 @@ func (a *app) sessionShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [ID | last]",
 		Short: "Show a session and its last events",
+		Long: `Show prints what is known of a session and its last events. Of a damaged session it
+shows what still reads, and in its place a line for what does not.`,
 		Example: `  tureen session show last
   tureen session show 01k7 --last 100
   tureen session show last --json | jq .log[].kind`,
@@ -33,21 +37,18 @@ func (a *app) sessionShowCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return s.withSession(cmd.Context(), sessionArgument(args), func(row session.Summary, r session.Reader) error {
-					shown := shownSession{Summary: row, Subagents: []subagent{}}
-					for _, child := range subagentsOf(list, row.ID) {
-						shown.Subagents = append(shown.Subagents, subagent{child.ID, child.Status, child.Title})
-					}
-					if shown.Log, err = lastEvents(cmd.Context(), r, last); err != nil {
-						return err
-					}
-					open, err := openQuestions(cmd.Context(), r)
-					if err != nil {
-						return err
-					}
-					shown.Questions = append([]fold.Question{}, open...)
-					return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, shown) })
-				})
+				row, err := s.summary(cmd.Context(), sessionArgument(args))
+				if err != nil {
+					return err
+				}
+				shown := shownSession{Summary: row, Subagents: []subagent{}}
+				for _, child := range subagentsOf(list, row.ID) {
+					shown.Subagents = append(shown.Subagents, subagent{child.ID, child.Status, child.Title})
+				}
+				if err := shown.read(cmd.Context(), s, last); err != nil {
+					return stateFault(row.ID, err)
+				}
+				return a.print(asJSON, shown, func(w io.Writer) error { return writeSession(w, shown) })
 			})
 		},
 	}
@@ -62,6 +63,8 @@ type shownSession struct {
 	Subagents []subagent      `json:"subagents"`
 	Questions []fold.Question `json:"questions"`
 	Log       []session.Event `json:"log"`
+	// Damage is what does not read, among the events of Log or behind them.
+	Damage []session.Damage `json:"damage,omitempty"`
 }
 
 // subagent is a session that another one spawned.
@@ -69,6 +72,60 @@ type subagent struct {
 	ID     string `json:"id"`
 	Status string `json:"status"`
 	Title  string `json:"title"`
+}
+
+// read reads the last events and the open questions, behind damage too. The error is
+// that of the whole where nothing reads.
+func (s *shownSession) read(ctx context.Context, st *store, last int) error {
+	err := s.readWhole(ctx, st, last)
+	if !errors.Is(err, session.ErrDamaged) {
+		return err
+	}
+	found, any := err, false
+	s.Log, s.Damage = []session.Event{}, nil
+	for e, err := range st.behind(ctx, s.ID, found) {
+		var damage *session.Damage
+		switch {
+		case errors.As(err, &damage):
+			s.Damage = append(s.Damage, *damage)
+		case err != nil:
+			return err
+		default:
+			any = true
+			if s.Log = append(s.Log, e); len(s.Log) > last {
+				s.Log = s.Log[1:]
+			}
+		}
+	}
+	if !any {
+		return found
+	}
+	over := &passedOver{s.Damage, found}
+	st.warn(fmt.Sprintf("session %s is damaged: %v", s.ID, over),
+		"tureen session verify "+s.ID+" says what is wrong, tureen session salvage "+s.ID+" rescues what is whole")
+	if len(s.Log) > 0 {
+		first := s.Log[0].Seq
+		s.Damage = slices.DeleteFunc(s.Damage, func(d session.Damage) bool { return d.To != 0 && d.To < first })
+	}
+	return s.readQuestions(ctx, rest{s: st, id: s.ID, found: found})
+}
+
+func (s *shownSession) readWhole(ctx context.Context, st *store, last int) error {
+	r, err := st.View(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if s.Log, err = lastEvents(ctx, r, last); err != nil {
+		return err
+	}
+	return s.readQuestions(ctx, r)
+}
+
+func (s *shownSession) readQuestions(ctx context.Context, r session.Reader) error {
+	open, err := openQuestions(ctx, r)
+	s.Questions = append([]fold.Question{}, open...)
+	return err
 }
 
 func lastEvents(ctx context.Context, r session.Reader, n int) ([]session.Event, error) {
@@ -106,17 +163,25 @@ func writeSession(w io.Writer, s shownSession) error {
 	for _, q := range s.Questions {
 		fmt.Fprintf(tab, "open %s\t%s: %s\n", q.Kind, q.ID, render.Head(q.Text, 200))
 	}
-	if err := tab.Flush(); err != nil || len(s.Log) == 0 {
+	if err := tab.Flush(); err != nil || len(s.Log)+len(s.Damage) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
+	damage := s.Damage
+	lost := func(before int64) {
+		for ; len(damage) > 0 && damage[0].From < before; damage = damage[1:] {
+			fmt.Fprintf(tab, "%d\t\t\t(damaged)\t%s\n", damage[0].From, render.Head(damage[0].Error(), 200))
+		}
+	}
 	for _, e := range s.Log {
+		lost(e.Seq)
 		where := ""
 		if e.Turn > 0 {
 			where = fmt.Sprintf("%d.%d", e.Turn, e.Step)
 		}
 		fmt.Fprintf(tab, "%d\t%s\t%s\t%s\t%s\n", e.Seq, e.Time.Local().Format("15:04:05.000"), where, render.Head(string(e.Kind), 80), render.Gist(e))
 	}
+	lost(math.MaxInt64)
 	return tab.Flush()
 }
 

@@ -26,7 +26,7 @@ type verified struct {
 	Violations []fold.Violation `json:"violations"`
 	Error      string           `json:"error,omitempty"` // why it could not be read to its end
 
-	newer error // not nil where a newer version wrote it
+	unchecked error // not nil where it is no damage that kept it from being read
 }
 
 func (a *app) sessionVerifyCommand() *cobra.Command {
@@ -102,8 +102,8 @@ func (s *store) verifyOne(ctx context.Context, id string, p *activity) verified 
 	if errors.Is(err, session.ErrDamaged) {
 		err = s.checkBehind(ctx, &v, err, p)
 	}
-	if errors.Is(err, session.ErrNewer) {
-		v.newer = err
+	if !errors.Is(err, session.ErrDamaged) {
+		v.unchecked = err
 	}
 	if err != nil {
 		v.Error = stateFault(id, err).Error()
@@ -151,7 +151,7 @@ func (s *store) checkBehind(ctx context.Context, v *verified, found error, p *ac
 		var damage *session.Damage
 		switch {
 		case errors.As(err, &damage):
-			v.Violations = append(v.Violations, fold.Violation{Seq: damage.From, Rule: ruleStorage, Text: upToWhere(damage)})
+			v.Violations = append(v.Violations, stretch(damage))
 			behind = true
 			continue
 		case err != nil:
@@ -170,6 +170,14 @@ func (s *store) checkBehind(ctx context.Context, v *verified, found error, p *ac
 		v.Violations = append(v.Violations, fold.Violation{Rule: ruleStorage, Text: stateFault(v.ID, found).Error()})
 	}
 	return nil
+}
+
+func stretch(d *session.Damage) fold.Violation {
+	v := fold.Violation{Seq: d.From, Rule: ruleStorage, Text: upToWhere(d)}
+	if d.To != d.From {
+		v.To = d.To
+	}
+	return v
 }
 
 // upToWhere says how far damage goes and what it is.
@@ -201,6 +209,8 @@ func writeVerified(w io.Writer, results []verified) (err error) {
 		switch {
 		case v.OK:
 			_, err = fmt.Fprintf(w, "%s ok, %s\n", v.ID, render.Count(int(v.Events), "event"))
+		case v.unchecked != nil:
+			_, err = fmt.Fprintf(w, "%s not checked: %s\n", v.ID, render.Plain(v.Error))
 		case v.Error != "":
 			_, err = fmt.Fprintf(w, "%s cannot be read: %s\n", v.ID, render.Plain(v.Error))
 		case v.damaged():
@@ -220,7 +230,7 @@ func writeVerified(w io.Writer, results []verified) (err error) {
 			_, err = fmt.Fprintf(w, "  %s: %s: %s\n", where, x.Rule, render.Head(x.Text, 400))
 		}
 		switch {
-		case v.OK || v.newer != nil:
+		case v.OK || v.unchecked != nil:
 		case v.Events == 0:
 			_, err = fmt.Fprintf(w, "  there is nothing to salvage; tureen session rm %s removes it\n", v.ID)
 		default:

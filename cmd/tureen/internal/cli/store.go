@@ -133,6 +133,8 @@ func storageFault(err error) *fault {
 	return nil
 }
 
+const codeDamaged = "SESSION_DAMAGED"
+
 func stateFaultOf(id string, err error) *fault {
 	var locked *session.LockedError
 	switch {
@@ -146,7 +148,7 @@ func stateFaultOf(id string, err error) *fault {
 	code := "SESSION_STORE"
 	switch {
 	case errors.Is(err, session.ErrDamaged):
-		code = "SESSION_DAMAGED"
+		code = codeDamaged
 	case errors.Is(err, session.ErrAmbiguous):
 		code = "SESSION_AMBIGUOUS"
 	case errors.Is(err, session.ErrNewer):
@@ -158,7 +160,7 @@ func stateFaultOf(id string, err error) *fault {
 	for _, known := range []error{session.ErrAmbiguous, session.ErrDamaged, session.ErrNewer} { // the code says it
 		message = strings.Replace(message, " ("+known.Error()+")", "", 1)
 	}
-	if code == "SESSION_DAMAGED" && id != "" && id != "last" {
+	if code == codeDamaged && id != "" && id != "last" {
 		hint = "tureen session verify " + id + " says what is wrong, tureen session salvage " + id + " rescues what is whole"
 	}
 	if hint == "" {

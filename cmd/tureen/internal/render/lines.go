@@ -32,10 +32,11 @@ const maxHeld = 1000
 // NewLines makes lines onto w.
 func NewLines(w io.Writer, style Style) *Lines { return &Lines{w: w, Style: style} }
 
-// Print writes text, which is the host's own, as a line of its own. What cannot be written is lost: there
-// is nobody left to tell.
+// Print writes text as a line of its own. It may hold anybody's text: of what steers a
+// terminal only the marks of the style are written. What cannot be written is lost:
+// there is nobody left to tell.
 func (l *Lines) Print(text string) {
-	l.say(piece{text: text})
+	l.say(piece{text: l.tame(text)})
 }
 
 // Live writes a piece of anybody's text that the next one continues.

@@ -93,7 +93,7 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 	case session.KindCompactionRest:
 		show(e, func(r session.CompactionRest) { p.Print(p.Cyan(block(Rested(r)))) })
 	case session.KindUndoRefused:
-		show(e, func(u session.UndoRefused) { p.Warning("the newest compaction stays: "+u.Why, u.Hint) })
+		show(e, func(u session.UndoRefused) { p.Warning(u.Sentence(), u.Hint) })
 	case session.KindSessionArchived:
 		show(e, func(a session.Archived) { p.Print(p.Cyan(Archived(a))) })
 	case session.KindQuestionAsked:

@@ -166,7 +166,7 @@ func TestC19_WhatIsSaidOfUndoRestAndArchive(t *testing.T) {
 		{session.KindCompactionRest, session.CompactionRest{Why: "the model changed"}, "automatic compaction acts again: the model changed", "automatic compaction acts again: the model changed\n", ""},
 		{session.KindCompactionRest, session.CompactionRest{Rest: true}, "automatic compaction rests", "automatic compaction rests\n", ""},
 		{session.KindUndoAsked, session.UndoAsked{From: "pid 1 on h"}, "pid 1 on h", "", ""},
-		{session.KindUndoRefused, session.UndoRefused{Why: "it answered", Hint: "fork"}, "it answered", "warning: the newest compaction stays: it answered\nhint: fork\n", ""},
+		{session.KindUndoRefused, session.UndoRefused{Why: "it answered", Hint: "fork"}, "it answered", "warning: nothing is undone: it answered\nhint: fork\n", ""},
 		{session.KindSessionArchived, session.Archived{Archived: true}, "the session is archived: it takes no step any more", "the session is archived: it takes no step any more\n", "\n*the session is archived: it takes no step any more.*\n"},
 		{session.KindSessionArchived, session.Archived{}, "the session is no longer archived", "the session is no longer archived\n", "\n*the session is no longer archived.*\n"},
 		{session.KindLost, session.Lost{Why: "it did not read"}, "it did not read", "", "\n*Event 7 is lost: it did not read.*\n"},

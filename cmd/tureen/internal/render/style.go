@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 
 	"golang.org/x/term"
 )
@@ -62,5 +64,30 @@ func (s Style) sgr(code, text string) string {
 	if !s.on || text == "" {
 		return text
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return "\x1b[" + code + "m" + text + reset
+}
+
+const reset = "\x1b[0m"
+
+// marks are what the style itself has a terminal do.
+var marks = regexp.MustCompile(`\x1b\[(?:0|1|2|31|32|33|36)m`)
+
+// tame is text without what Plain takes out, but for the marks of the style. It never
+// ends in a mark that is open.
+func (s Style) tame(text string) string {
+	if !s.on || !strings.Contains(text, "\x1b") {
+		return Plain(text)
+	}
+	var out strings.Builder
+	at, open := 0, false
+	for _, m := range marks.FindAllStringIndex(text, -1) {
+		out.WriteString(Plain(text[at:m[0]]))
+		out.WriteString(text[m[0]:m[1]])
+		at, open = m[1], text[m[0]:m[1]] != reset
+	}
+	out.WriteString(Plain(text[at:]))
+	if open {
+		out.WriteString(reset)
+	}
+	return out.String()
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -45,6 +46,7 @@ func prefixOf(before, after []session.Event) bool {
 // on with a request that a strict server takes. No call is made again by itself.
 func TestP1_C033_C038_AnInterruptedToolIsNotRunAgain(t *testing.T) {
 	t.Parallel()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // or, under nohup, what is started here would ignore it
 	for name, c := range map[string]struct {
 		strike func(*seat)
 		code   string // of the result of the call that blocks

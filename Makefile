@@ -18,7 +18,7 @@ setup: ## install by package name what the tests need (apt-get)
 	@.ci/setup
 
 test: setup ## run all tests
-	go test ./...
+	go test -timeout 20m ./...
 
 test-race: ## run the tests of the concurrent packages with the race detector
 	@.ci/setup race

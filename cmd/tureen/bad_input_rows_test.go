@@ -183,7 +183,7 @@ var badStores = []badInput{
 		args: known(), exit: 9, code: "SESSION_STORE", store: thePrompt, once: true,
 		what: `.*session \S+: .*nothing was written`, do: `check the disk and its free space`},
 	{name: "damaged session", setUp: withSession(func(t *testing.T, u *sandbox) { write(t, u.path("data", "sessions", u.lastSession()+".db"), "rubbish") }), args: []string{"resume", "last", asked},
-		exit: 9, code: "SESSION_DAMAGED", store: unchanged, what: `session \S+: .*file is not a database \(26\)`, do: `tureen session verify \S+ says what is wrong, tureen session salvage \S+ rescues what is whole`},
+		exit: 9, code: "SESSION_DAMAGED", store: unchanged, what: `session \S+: .*file is not a database \(26\); the file stays as it is`, do: `tureen session verify \S+ says what is wrong, tureen session salvage \S+ rescues what is whole`},
 	{name: "newer session", setUp: withSession(newer), args: []string{"resume", "last", asked}, exit: 9, code: "SESSION_NEWER", store: unchanged,
 		what: `session \S+: .*store schema 99, this version knows up to \d+.*`, do: `use a newer tureen`},
 	{name: "session of another process", setUp: withSession(taken), args: []string{"resume", "last", asked}, exit: 9, code: "SESSION_LOCKED", store: unchanged,

@@ -131,7 +131,7 @@ func TestR1_T8_AKilledHostLeavesNoCommandRunning(t *testing.T) {
 	p := planned(t, user(t), []scripted.Reply{
 		batch(1, "shell", object{"description": "wait", "command": "sleep 1000 & (sleep 1001; true) & echo > begun; wait"}), batch(2, "shell", effect("c2-0")), {Text: "Done."}})
 	k := p.start(t, "", p.run()...)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 		if _, err := os.Stat(p.path("work", "begun")); err == nil {
 			break
 		}
@@ -143,7 +143,7 @@ func TestR1_T8_AKilledHostLeavesNoCommandRunning(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.wait(t)
-	for deadline := time.Now().Add(10 * time.Second); len(p.processes()) > 0; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(p.processes()) > 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("still there:\n%s", strings.Join(p.processes(), "\n"))
 		}
@@ -276,7 +276,7 @@ func (p *crew) caught(t *testing.T, plugin string) (kill func()) {
 	}
 	return func() {
 		defer syscall.Kill(pid, syscall.SIGKILL)
-		for deadline := time.Now().Add(20 * time.Second); !under(); time.Sleep(2 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); !under(); time.Sleep(2 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Error("the call was never dispatched")
 				return

@@ -89,7 +89,7 @@ func TestC102_AnImportThatWaitsIsCancelled(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	time.Sleep(500 * time.Millisecond) // until it hears signals
+	time.Sleep(3 * time.Second) // until it hears signals
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (s *sandbox) path(parts ...string) string {
 // nothing: processes, sockets, temporary files, anything in the home.
 func (s *sandbox) leftovers() string {
 	var found []string
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if found = s.processes(); len(found) == 0 || time.Now().After(deadline) {
 			break
 		}

@@ -234,7 +234,7 @@ func (j *job) strikeHost(t *testing.T, c *crew, args []string, tries int) int {
 		return 0
 	}
 	j.tally.count(func() { j.tally.hosts++ })
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		left := c.processes()
 		if len(left) == 0 {
 			return 1

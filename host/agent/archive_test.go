@@ -170,7 +170,7 @@ func (s *setup) serve() (stop func(), ended func() session.Reason) {
 		select {
 		case r := <-idle:
 			return r
-		case <-time.After(20 * time.Second):
+		case <-time.After(time.Minute):
 			s.t.Error("the session is still at work, or waits")
 			return ""
 		}

@@ -36,8 +36,8 @@ func TestC092_ASlowPipelineLeavesNothingBehind(t *testing.T) {
 	t.Run("as a job", func(t *testing.T) {
 		t.Parallel()
 		c := jobs(t, `{}`)
-		got := c.ok("shell", args{"command": slowPipeline, "timeoutMs": 500})
-		if !strings.HasPrefix(got, "partial\n[still running after 500ms; moved to background job job-1]\n") {
+		got := c.ok("shell", args{"command": slowPipeline, "timeoutMs": 4000})
+		if !strings.HasPrefix(got, "partial\n[still running after 4000ms; moved to background job job-1]\n") {
 			t.Error(got)
 		}
 		lines := c.pids("pids", 2)
@@ -49,7 +49,7 @@ func TestC092_ASlowPipelineLeavesNothingBehind(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, `{"jobs": false}`)
-		b.gives(args{"command": slowPipeline, "timeoutMs": 500}, "partial", "[timed out after 500ms]", "[killed by signal: SIGTERM]")
+		b.gives(args{"command": slowPipeline, "timeoutMs": 4000}, "partial", "[timed out after 4000ms]", "[killed by signal: SIGTERM]")
 		for _, pid := range b.pids("pids", 2) {
 			b.gone(pid)
 		}
@@ -107,7 +107,7 @@ func TestC096_CancelStopsEverythingTheToolHasStarted(t *testing.T) {
 		}
 		return info.Size()
 	}
-	for range 2000 {
+	for range 12_000 {
 		if size() > 30 {
 			break
 		}

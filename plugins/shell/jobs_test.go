@@ -57,8 +57,8 @@ func TestT9_AJobRunsInTheBackground(t *testing.T) {
 func TestT8_TimedOutCommandMovesToTheBackground(t *testing.T) {
 	t.Parallel()
 	c := jobs(t, `{}`)
-	c.says("shell", args{"command": "echo started; echo problem >&2; " + untilGo + "echo the end", "timeoutMs": 300},
-		"started", "[stderr]", "problem", "[still running after 300ms; moved to background job job-1]",
+	c.says("shell", args{"command": "echo started; echo problem >&2; " + untilGo + "echo the end", "timeoutMs": 4000},
+		"started", "[stderr]", "problem", "[still running after 4000ms; moved to background job job-1]",
 		"The command goes on, and you will be told when it ends. Read newer output with job_output, stop it with job_kill.")
 	c.says("job_output", args{"id": "job-1"}, "(no new output)", "[status: running]")
 	c.put("go", "")
@@ -156,7 +156,7 @@ func TestW1_C153_AllOfAJobsOutputIsKept(t *testing.T) {
 	if got := c.ok("job_output", args{"id": "job-1"}); got != numbers(600_000)+"[status: exit code: 0]" {
 		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-60):])
 	}
-	got := c.ok("shell", args{"command": "seq 60000; until [ -e go ]; do sleep 0.02; done; seq 300000", "timeoutMs": 1500})
+	got := c.ok("shell", args{"command": "seq 60000; until [ -e go ]; do sleep 0.02; done; seq 300000", "timeoutMs": 6000})
 	if !strings.HasPrefix(got, numbers(60_000)+"[still running after ") {
 		t.Errorf("%d bytes, end %q", len(got), got[max(0, len(got)-260):])
 	}

@@ -148,7 +148,7 @@ func TestT9_JobsDieWithAKilledPlugin(t *testing.T) {
 	for _, pid := range pids {
 		b.gone(pid)
 	}
-	for range 2000 {
+	for range 12_000 {
 		if _, err = os.Stat(dir); err != nil {
 			break
 		}

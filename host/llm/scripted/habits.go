@@ -106,7 +106,7 @@ func approve(s seen) Reply {
 func slow(s seen) Reply {
 	switch len(s.results) {
 	case 0:
-		return Reply{Calls: []Call{invoke("shell", map[string]any{"description": "take a while", "command": "sleep 1; echo all is built", "timeoutMs": 200})}}
+		return Reply{Calls: []Call{invoke("shell", map[string]any{"description": "take a while", "command": "sleep 3; echo all is built", "timeoutMs": 200})}}
 	case 1:
 		id := jobNamed.FindString(s.results[0])
 		for _, text := range s.said {

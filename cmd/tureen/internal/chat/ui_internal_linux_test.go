@@ -62,7 +62,7 @@ func (d *desk) settings(t *testing.T) unix.Termios {
 
 func (d *desk) sees(t *testing.T, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		d.mu.Lock()
 		raw := d.raw.String()
 		d.mu.Unlock()
@@ -90,7 +90,7 @@ func (d *desk) ended(t *testing.T, ended <-chan error) error {
 			t.Errorf("the terminal is %+v, was %+v", after, d.before)
 		}
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the chat does not end")
 		return nil
 	}

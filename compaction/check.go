@@ -62,20 +62,9 @@ func Check(nodes []session.Node, p Proposal, revision int64, estimate Estimator)
 	if p.Revision != revision {
 		return refused(RefusedRevision, -1, "it was made for revision %d, the log is at %d", p.Revision, revision)
 	}
-	c := checker{nodes: nodes, balanced: boundaries(nodes), at: make(map[int64]int, len(nodes))}
-	for i, n := range nodes {
-		c.at[n.Seq] = i
-	}
-	left := len(nodes) - 1
-	for i, e := range p.Edits {
-		removed, err := c.edit(i, e)
-		if err != nil {
-			return err
-		}
-		left -= removed
-	}
-	if left <= 0 {
-		return refused(RefusedSpan, -1, "nothing but node 0 would be left")
+	c, err := checkEdits(nodes, p.Edits)
+	if err != nil {
+		return err
 	}
 	if err := c.kind(p); err != nil {
 		return err
@@ -91,6 +80,33 @@ func Check(nodes []session.Node, p Proposal, revision int64, estimate Estimator)
 		return refused(RefusedSize, -1, "%d tokens would become %d", before, after)
 	}
 	return nil
+}
+
+// CheckEdits tells whether edits fit the surface that nodes list: what holds of a
+// proposal's edits and of those of a model call (session.Generate). An error is a
+// *RefusedError.
+func CheckEdits(nodes []session.Node, edits []Edit) error {
+	_, err := checkEdits(nodes, edits)
+	return err
+}
+
+func checkEdits(nodes []session.Node, edits []Edit) (*checker, error) {
+	c := &checker{nodes: nodes, balanced: boundaries(nodes), at: make(map[int64]int, len(nodes))}
+	for i, n := range nodes {
+		c.at[n.Seq] = i
+	}
+	left := len(nodes) - 1
+	for i, e := range edits {
+		removed, err := c.edit(i, e)
+		if err != nil {
+			return nil, err
+		}
+		left -= removed
+	}
+	if left <= 0 {
+		return nil, refused(RefusedSpan, -1, "nothing but node 0 would be left")
+	}
+	return c, nil
 }
 
 type checker struct {

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
 
@@ -129,25 +128,10 @@ type Proposal struct {
 // IsZero tells whether there is nothing to do.
 func (p Proposal) IsZero() bool { return len(p.Edits) == 0 }
 
-// Edit changes the surface by reference. Exactly one field is set.
-type Edit struct {
-	Trim    *Trim
-	Drop    *Span
-	Replace *Replace
-}
-
-// Span is a run of nodes on the surface, both ends included, by seq.
-type Span struct{ From, To int64 }
-
-// Trim cuts the middle out of a tool result's text; Head and Tail are code points.
-type Trim struct {
-	Node int64
-	Head int
-	Tail int
-}
-
-// Replace puts messages in place of a span. They are user messages.
-type Replace struct {
-	Span     Span
-	Messages []*llm.Message
-}
+// Edits change the surface by reference.
+type (
+	Edit    = session.Edit
+	Span    = session.Span
+	Trim    = session.Trim
+	Replace = session.Replace
+)

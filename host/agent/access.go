@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 
+	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
@@ -73,14 +75,11 @@ func (x *access) Ask(ctx context.Context, q session.Question, timeout time.Durat
 func (x *access) Generate(ctx context.Context, g session.Generate) (session.Generated, error) {
 	a := x.a
 	r := a.request()
-	if g.SurfaceUntil != 0 {
-		found := false
-		a.rec.view(func(s *fold.State) {
-			found = s.Surface.Index(g.SurfaceUntil) >= 0
-			r.Messages = s.Surface.Messages(g.SurfaceUntil)
-		})
-		if !found {
-			return session.Generated{}, fmt.Errorf("generate: node %d is not on the surface", g.SurfaceUntil)
+	if g.SurfaceUntil != 0 || len(g.Edits) > 0 {
+		var err error
+		a.rec.view(func(s *fold.State) { r.Messages, err = edited(&s.Surface, g) })
+		if err != nil {
+			return session.Generated{}, fmt.Errorf("generate: %w", err)
 		}
 	}
 	r.Messages = append(r.Messages, g.Append...)
@@ -119,4 +118,26 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 		return session.Generated{}, err
 	}
 	return session.Generated{Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop}, nil
+}
+
+// edited is the part of the surface that a model call is to see.
+func edited(s *fold.Surface, g session.Generate) ([]*llm.Message, error) {
+	if g.SurfaceUntil != 0 && s.Index(g.SurfaceUntil) < 0 {
+		return nil, fmt.Errorf("node %d is not on the surface", g.SurfaceUntil)
+	}
+	if len(g.Edits) == 0 {
+		return s.Messages(g.SurfaceUntil), nil
+	}
+	view := s.Clone()
+	if g.SurfaceUntil != 0 {
+		view.Nodes = view.Nodes[:view.Index(g.SurfaceUntil)+1]
+	}
+	if err := compaction.CheckEdits(view.Outline(), g.Edits); err != nil {
+		return nil, err
+	}
+	b := &builder{surface: view, head: math.MaxInt64 / 2} // beyond every seq of the log
+	for _, e := range g.Edits {
+		b.edit(e)
+	}
+	return view.Messages(0), b.err
 }

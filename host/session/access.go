@@ -84,10 +84,14 @@ type Meter struct {
 	Compactions int `json:"compactions"`
 }
 
-// Generate asks for one model call: the surface up to and including a node, as
-// it stands, then Append.
+// Generate asks for one model call: the surface up to and including a node, then
+// Append. Without Edits the surface goes out as it stands, byte for byte the prefix of
+// the request before. Edits make another view of it for this call alone: they follow
+// the rules of a proposal's and must lie before SurfaceUntil or end there; nothing is
+// applied.
 type Generate struct {
 	SurfaceUntil    int64          `json:"surface_until"` // 0 = the whole surface
+	Edits           []Edit         `json:"edits,omitempty"`
 	Append          []*llm.Message `json:"append"`
 	Model           string         `json:"model,omitempty"`
 	Effort          string         `json:"effort,omitempty"`

@@ -306,6 +306,11 @@ type CompactionEnded struct {
 	TokensAfter  int     `json:"tokens_after"`
 	Millis       int64   `json:"ms"`
 	ModelCalls   int     `json:"model_calls"` // the strategy's own, while it proposed
+	// CostUSD is what these calls cost; nil = unpriced. No call costs 0.
+	CostUSD *float64 `json:"cost_usd,omitempty"`
+	Dropped int      `json:"dropped"` // messages that left the surface
+	Trimmed int      `json:"trimmed"` // results that were cut
+	Kept    int      `json:"kept"`    // messages behind node 0 that stand as they stood
 	// Relieved tells whether the new surface lies below the line.
 	Relieved bool `json:"relieved"`
 	// Boot is the frozen text that the new window starts with, "" where the

@@ -134,6 +134,7 @@ func (a *remoteAccess) Generate(ctx context.Context, g session.Generate) (sessio
 	stream, err := a.h.model.Generate(ctx, &pluginv1.GenerateRequest{
 		Session: a.id, SurfaceUntil: g.SurfaceUntil, Append: mapSlice(g.Append, messageTo), Model: g.Model,
 		Effort: g.Effort, MaxOutputTokens: int32(g.MaxOutputTokens), Purpose: string(g.Purpose),
+		Edits: mapSlice(g.Edits, editTo),
 	})
 	for err == nil {
 		var resp *pluginv1.GenerateResponse

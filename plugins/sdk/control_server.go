@@ -53,9 +53,14 @@ func (m *modelServer) Generate(req *pluginv1.GenerateRequest, stream grpc.Server
 	if err != nil {
 		return err
 	}
+	edits, err := editsFrom(req.GetEdits())
+	if err != nil {
+		return stream.Send(&pluginv1.GenerateResponse{Message: &pluginv1.GenerateResponse_Error{Error: errorTo(err)}})
+	}
 	answer, err := access.Generate(stream.Context(), session.Generate{
 		SurfaceUntil: req.GetSurfaceUntil(), Append: mapSlice(req.GetAppend(), messageFrom), Model: req.GetModel(),
 		Effort: req.GetEffort(), MaxOutputTokens: int(req.GetMaxOutputTokens()), Purpose: llm.Purpose(req.GetPurpose()),
+		Edits: edits,
 	})
 	if err != nil && stream.Context().Err() != nil {
 		return accessStatus(err)

@@ -94,14 +94,21 @@ func proposalFrom(p *pluginv1.Proposal) (compaction.Proposal, error) {
 		Sections: mapSlice(p.GetSections(), sectionFrom), Marks: mapSlice(p.GetMarks(), markFrom), Records: mapSlice(p.GetRecords(), recordFrom),
 		Steer: p.GetSteer(), Continue: p.GetContinueTurn(), Boot: p.GetBoot(),
 	}
-	for i, e := range p.GetEdits() {
+	var err error
+	out.Edits, err = editsFrom(p.GetEdits())
+	return out, err
+}
+
+func editsFrom(list []*pluginv1.Edit) ([]compaction.Edit, error) {
+	var edits []compaction.Edit
+	for i, e := range list {
 		edit, ok := editFrom(e)
 		if !ok {
-			return out, &Error{Code: CodeProtocol, Message: fmt.Sprintf("edit %d of the proposal is empty or of an unknown kind", i)}
+			return nil, &Error{Code: CodeProtocol, Message: fmt.Sprintf("edit %d is empty or of an unknown kind", i)}
 		}
-		out.Edits = append(out.Edits, edit)
+		edits = append(edits, edit)
 	}
-	return out, nil
+	return edits, nil
 }
 
 func editTo(e compaction.Edit) *pluginv1.Edit {

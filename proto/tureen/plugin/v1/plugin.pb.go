@@ -6353,8 +6353,12 @@ type GenerateRequest struct {
 	Effort          string                 `protobuf:"bytes,5,opt,name=effort,proto3" json:"effort,omitempty"`
 	MaxOutputTokens int32                  `protobuf:"varint,6,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
 	Purpose         string                 `protobuf:"bytes,7,opt,name=purpose,proto3" json:"purpose,omitempty"` // compaction | notes | other
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Another view of the surface for this call alone, by the rules of a proposal's
+	// edits; none may reach beyond surface_until. Without any, the prefix goes out byte
+	// for byte as in the request before.
+	Edits         []*Edit `protobuf:"bytes,8,rep,name=edits,proto3" json:"edits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GenerateRequest) Reset() {
@@ -6434,6 +6438,13 @@ func (x *GenerateRequest) GetPurpose() string {
 		return x.Purpose
 	}
 	return ""
+}
+
+func (x *GenerateRequest) GetEdits() []*Edit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
 }
 
 type GenerateResponse struct {
@@ -7382,7 +7393,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05child\x18\x02 \x01(\tR\x05child\"H\n" +
 	"\x11InterruptResponse\x123\n" +
-	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"\xf7\x01\n" +
+	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\"\xa5\x02\n" +
 	"\x0fGenerateRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12#\n" +
 	"\rsurface_until\x18\x02 \x01(\x03R\fsurfaceUntil\x121\n" +
@@ -7390,7 +7401,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05model\x18\x04 \x01(\tR\x05model\x12\x16\n" +
 	"\x06effort\x18\x05 \x01(\tR\x06effort\x12*\n" +
 	"\x11max_output_tokens\x18\x06 \x01(\x05R\x0fmaxOutputTokens\x12\x18\n" +
-	"\apurpose\x18\a \x01(\tR\apurpose\"\xa3\x01\n" +
+	"\apurpose\x18\a \x01(\tR\apurpose\x12,\n" +
+	"\x05edits\x18\b \x03(\v2\x16.tureen.plugin.v1.EditR\x05edits\"\xa3\x01\n" +
 	"\x10GenerateResponse\x12\x16\n" +
 	"\x05delta\x18\x01 \x01(\tH\x00R\x05delta\x125\n" +
 	"\x06answer\x18\x02 \x01(\v2\x1b.tureen.plugin.v1.GeneratedH\x00R\x06answer\x125\n" +
@@ -7719,88 +7731,89 @@ var file_tureen_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,   // 83: tureen.plugin.v1.TellResponse.error:type_name -> tureen.plugin.v1.PluginError
 	6,   // 84: tureen.plugin.v1.InterruptResponse.error:type_name -> tureen.plugin.v1.PluginError
 	9,   // 85: tureen.plugin.v1.GenerateRequest.append:type_name -> tureen.plugin.v1.Message
-	98,  // 86: tureen.plugin.v1.GenerateResponse.answer:type_name -> tureen.plugin.v1.Generated
-	6,   // 87: tureen.plugin.v1.GenerateResponse.error:type_name -> tureen.plugin.v1.PluginError
-	10,  // 88: tureen.plugin.v1.Generated.usage:type_name -> tureen.plugin.v1.Usage
-	30,  // 89: tureen.plugin.v1.PutRecordRequest.record:type_name -> tureen.plugin.v1.Record
-	7,   // 90: tureen.plugin.v1.ListRecordsResponse.records:type_name -> tureen.plugin.v1.Event
-	104, // 91: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
-	108, // 92: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
-	17,  // 93: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
-	19,  // 94: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
-	21,  // 95: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
-	23,  // 96: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
-	25,  // 97: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
-	27,  // 98: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
-	32,  // 99: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
-	39,  // 100: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
-	42,  // 101: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
-	45,  // 102: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
-	47,  // 103: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
-	50,  // 104: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
-	53,  // 105: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
-	55,  // 106: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
-	58,  // 107: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
-	60,  // 108: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
-	62,  // 109: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
-	64,  // 110: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
-	66,  // 111: tureen.plugin.v1.Commands.ListCommands:input_type -> tureen.plugin.v1.ListCommandsRequest
-	69,  // 112: tureen.plugin.v1.Commands.RunCommand:input_type -> tureen.plugin.v1.RunCommandRequest
-	71,  // 113: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
-	75,  // 114: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
-	77,  // 115: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
-	79,  // 116: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
-	81,  // 117: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
-	83,  // 118: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
-	85,  // 119: tureen.plugin.v1.User.Ask:input_type -> tureen.plugin.v1.AskRequest
-	88,  // 120: tureen.plugin.v1.Children.Spawn:input_type -> tureen.plugin.v1.SpawnRequest
-	90,  // 121: tureen.plugin.v1.Children.ListChildren:input_type -> tureen.plugin.v1.ListChildrenRequest
-	92,  // 122: tureen.plugin.v1.Children.Tell:input_type -> tureen.plugin.v1.TellRequest
-	94,  // 123: tureen.plugin.v1.Children.Interrupt:input_type -> tureen.plugin.v1.InterruptRequest
-	96,  // 124: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
-	99,  // 125: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
-	101, // 126: tureen.plugin.v1.Records.ListRecords:input_type -> tureen.plugin.v1.ListRecordsRequest
-	103, // 127: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
-	18,  // 128: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
-	20,  // 129: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
-	22,  // 130: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
-	24,  // 131: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
-	26,  // 132: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
-	28,  // 133: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
-	33,  // 134: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
-	40,  // 135: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
-	43,  // 136: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
-	46,  // 137: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
-	49,  // 138: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
-	52,  // 139: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
-	54,  // 140: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
-	57,  // 141: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
-	59,  // 142: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
-	61,  // 143: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
-	63,  // 144: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
-	65,  // 145: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
-	67,  // 146: tureen.plugin.v1.Commands.ListCommands:output_type -> tureen.plugin.v1.ListCommandsResponse
-	70,  // 147: tureen.plugin.v1.Commands.RunCommand:output_type -> tureen.plugin.v1.RunCommandResponse
-	72,  // 148: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
-	76,  // 149: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
-	78,  // 150: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
-	80,  // 151: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
-	82,  // 152: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
-	84,  // 153: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
-	86,  // 154: tureen.plugin.v1.User.Ask:output_type -> tureen.plugin.v1.AskResponse
-	89,  // 155: tureen.plugin.v1.Children.Spawn:output_type -> tureen.plugin.v1.SpawnResponse
-	91,  // 156: tureen.plugin.v1.Children.ListChildren:output_type -> tureen.plugin.v1.ListChildrenResponse
-	93,  // 157: tureen.plugin.v1.Children.Tell:output_type -> tureen.plugin.v1.TellResponse
-	95,  // 158: tureen.plugin.v1.Children.Interrupt:output_type -> tureen.plugin.v1.InterruptResponse
-	97,  // 159: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
-	100, // 160: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
-	102, // 161: tureen.plugin.v1.Records.ListRecords:output_type -> tureen.plugin.v1.ListRecordsResponse
-	105, // 162: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
-	128, // [128:163] is the sub-list for method output_type
-	93,  // [93:128] is the sub-list for method input_type
-	93,  // [93:93] is the sub-list for extension type_name
-	93,  // [93:93] is the sub-list for extension extendee
-	0,   // [0:93] is the sub-list for field type_name
+	35,  // 86: tureen.plugin.v1.GenerateRequest.edits:type_name -> tureen.plugin.v1.Edit
+	98,  // 87: tureen.plugin.v1.GenerateResponse.answer:type_name -> tureen.plugin.v1.Generated
+	6,   // 88: tureen.plugin.v1.GenerateResponse.error:type_name -> tureen.plugin.v1.PluginError
+	10,  // 89: tureen.plugin.v1.Generated.usage:type_name -> tureen.plugin.v1.Usage
+	30,  // 90: tureen.plugin.v1.PutRecordRequest.record:type_name -> tureen.plugin.v1.Record
+	7,   // 91: tureen.plugin.v1.ListRecordsResponse.records:type_name -> tureen.plugin.v1.Event
+	104, // 92: tureen.plugin.v1.LogRequest.lines:type_name -> tureen.plugin.v1.LogLine
+	108, // 93: tureen.plugin.v1.LogLine.fields:type_name -> tureen.plugin.v1.LogLine.FieldsEntry
+	17,  // 94: tureen.plugin.v1.Base.GetInfo:input_type -> tureen.plugin.v1.GetInfoRequest
+	19,  // 95: tureen.plugin.v1.Base.Initialize:input_type -> tureen.plugin.v1.InitializeRequest
+	21,  // 96: tureen.plugin.v1.Base.OpenSession:input_type -> tureen.plugin.v1.OpenSessionRequest
+	23,  // 97: tureen.plugin.v1.Base.CloseSession:input_type -> tureen.plugin.v1.CloseSessionRequest
+	25,  // 98: tureen.plugin.v1.Base.Drain:input_type -> tureen.plugin.v1.DrainRequest
+	27,  // 99: tureen.plugin.v1.Strategy.Open:input_type -> tureen.plugin.v1.OpenRequest
+	32,  // 100: tureen.plugin.v1.Strategy.Propose:input_type -> tureen.plugin.v1.ProposeRequest
+	39,  // 101: tureen.plugin.v1.Tools.ListTools:input_type -> tureen.plugin.v1.ListToolsRequest
+	42,  // 102: tureen.plugin.v1.Tools.CallTool:input_type -> tureen.plugin.v1.CallToolRequest
+	45,  // 103: tureen.plugin.v1.Prompt.GetSections:input_type -> tureen.plugin.v1.GetSectionsRequest
+	47,  // 104: tureen.plugin.v1.Prompt.GetContexts:input_type -> tureen.plugin.v1.GetContextsRequest
+	50,  // 105: tureen.plugin.v1.Hooks.BeforeStep:input_type -> tureen.plugin.v1.BeforeStepRequest
+	53,  // 106: tureen.plugin.v1.Hooks.BeforeTool:input_type -> tureen.plugin.v1.BeforeToolRequest
+	55,  // 107: tureen.plugin.v1.Hooks.AfterTool:input_type -> tureen.plugin.v1.AfterToolRequest
+	58,  // 108: tureen.plugin.v1.Hooks.TurnStopping:input_type -> tureen.plugin.v1.TurnStoppingRequest
+	60,  // 109: tureen.plugin.v1.Hooks.RequestFailed:input_type -> tureen.plugin.v1.RequestFailedRequest
+	62,  // 110: tureen.plugin.v1.Hooks.TurnEnded:input_type -> tureen.plugin.v1.TurnEndedRequest
+	64,  // 111: tureen.plugin.v1.Hooks.Idle:input_type -> tureen.plugin.v1.IdleRequest
+	66,  // 112: tureen.plugin.v1.Commands.ListCommands:input_type -> tureen.plugin.v1.ListCommandsRequest
+	69,  // 113: tureen.plugin.v1.Commands.RunCommand:input_type -> tureen.plugin.v1.RunCommandRequest
+	71,  // 114: tureen.plugin.v1.Control.Attach:input_type -> tureen.plugin.v1.AttachRequest
+	75,  // 115: tureen.plugin.v1.Session.ReadEvents:input_type -> tureen.plugin.v1.ReadEventsRequest
+	77,  // 116: tureen.plugin.v1.Session.ReadPart:input_type -> tureen.plugin.v1.ReadPartRequest
+	79,  // 117: tureen.plugin.v1.Session.ReadOutline:input_type -> tureen.plugin.v1.ReadOutlineRequest
+	81,  // 118: tureen.plugin.v1.Session.GetMeter:input_type -> tureen.plugin.v1.GetMeterRequest
+	83,  // 119: tureen.plugin.v1.Session.Steer:input_type -> tureen.plugin.v1.SteerRequest
+	85,  // 120: tureen.plugin.v1.User.Ask:input_type -> tureen.plugin.v1.AskRequest
+	88,  // 121: tureen.plugin.v1.Children.Spawn:input_type -> tureen.plugin.v1.SpawnRequest
+	90,  // 122: tureen.plugin.v1.Children.ListChildren:input_type -> tureen.plugin.v1.ListChildrenRequest
+	92,  // 123: tureen.plugin.v1.Children.Tell:input_type -> tureen.plugin.v1.TellRequest
+	94,  // 124: tureen.plugin.v1.Children.Interrupt:input_type -> tureen.plugin.v1.InterruptRequest
+	96,  // 125: tureen.plugin.v1.Model.Generate:input_type -> tureen.plugin.v1.GenerateRequest
+	99,  // 126: tureen.plugin.v1.Records.PutRecord:input_type -> tureen.plugin.v1.PutRecordRequest
+	101, // 127: tureen.plugin.v1.Records.ListRecords:input_type -> tureen.plugin.v1.ListRecordsRequest
+	103, // 128: tureen.plugin.v1.Diagnostics.Log:input_type -> tureen.plugin.v1.LogRequest
+	18,  // 129: tureen.plugin.v1.Base.GetInfo:output_type -> tureen.plugin.v1.GetInfoResponse
+	20,  // 130: tureen.plugin.v1.Base.Initialize:output_type -> tureen.plugin.v1.InitializeResponse
+	22,  // 131: tureen.plugin.v1.Base.OpenSession:output_type -> tureen.plugin.v1.OpenSessionResponse
+	24,  // 132: tureen.plugin.v1.Base.CloseSession:output_type -> tureen.plugin.v1.CloseSessionResponse
+	26,  // 133: tureen.plugin.v1.Base.Drain:output_type -> tureen.plugin.v1.DrainResponse
+	28,  // 134: tureen.plugin.v1.Strategy.Open:output_type -> tureen.plugin.v1.OpenResponse
+	33,  // 135: tureen.plugin.v1.Strategy.Propose:output_type -> tureen.plugin.v1.ProposeResponse
+	40,  // 136: tureen.plugin.v1.Tools.ListTools:output_type -> tureen.plugin.v1.ListToolsResponse
+	43,  // 137: tureen.plugin.v1.Tools.CallTool:output_type -> tureen.plugin.v1.CallToolResponse
+	46,  // 138: tureen.plugin.v1.Prompt.GetSections:output_type -> tureen.plugin.v1.GetSectionsResponse
+	49,  // 139: tureen.plugin.v1.Prompt.GetContexts:output_type -> tureen.plugin.v1.GetContextsResponse
+	52,  // 140: tureen.plugin.v1.Hooks.BeforeStep:output_type -> tureen.plugin.v1.BeforeStepResponse
+	54,  // 141: tureen.plugin.v1.Hooks.BeforeTool:output_type -> tureen.plugin.v1.BeforeToolResponse
+	57,  // 142: tureen.plugin.v1.Hooks.AfterTool:output_type -> tureen.plugin.v1.AfterToolResponse
+	59,  // 143: tureen.plugin.v1.Hooks.TurnStopping:output_type -> tureen.plugin.v1.TurnStoppingResponse
+	61,  // 144: tureen.plugin.v1.Hooks.RequestFailed:output_type -> tureen.plugin.v1.RequestFailedResponse
+	63,  // 145: tureen.plugin.v1.Hooks.TurnEnded:output_type -> tureen.plugin.v1.TurnEndedResponse
+	65,  // 146: tureen.plugin.v1.Hooks.Idle:output_type -> tureen.plugin.v1.IdleResponse
+	67,  // 147: tureen.plugin.v1.Commands.ListCommands:output_type -> tureen.plugin.v1.ListCommandsResponse
+	70,  // 148: tureen.plugin.v1.Commands.RunCommand:output_type -> tureen.plugin.v1.RunCommandResponse
+	72,  // 149: tureen.plugin.v1.Control.Attach:output_type -> tureen.plugin.v1.Notice
+	76,  // 150: tureen.plugin.v1.Session.ReadEvents:output_type -> tureen.plugin.v1.ReadEventsResponse
+	78,  // 151: tureen.plugin.v1.Session.ReadPart:output_type -> tureen.plugin.v1.ReadPartResponse
+	80,  // 152: tureen.plugin.v1.Session.ReadOutline:output_type -> tureen.plugin.v1.ReadOutlineResponse
+	82,  // 153: tureen.plugin.v1.Session.GetMeter:output_type -> tureen.plugin.v1.GetMeterResponse
+	84,  // 154: tureen.plugin.v1.Session.Steer:output_type -> tureen.plugin.v1.SteerResponse
+	86,  // 155: tureen.plugin.v1.User.Ask:output_type -> tureen.plugin.v1.AskResponse
+	89,  // 156: tureen.plugin.v1.Children.Spawn:output_type -> tureen.plugin.v1.SpawnResponse
+	91,  // 157: tureen.plugin.v1.Children.ListChildren:output_type -> tureen.plugin.v1.ListChildrenResponse
+	93,  // 158: tureen.plugin.v1.Children.Tell:output_type -> tureen.plugin.v1.TellResponse
+	95,  // 159: tureen.plugin.v1.Children.Interrupt:output_type -> tureen.plugin.v1.InterruptResponse
+	97,  // 160: tureen.plugin.v1.Model.Generate:output_type -> tureen.plugin.v1.GenerateResponse
+	100, // 161: tureen.plugin.v1.Records.PutRecord:output_type -> tureen.plugin.v1.PutRecordResponse
+	102, // 162: tureen.plugin.v1.Records.ListRecords:output_type -> tureen.plugin.v1.ListRecordsResponse
+	105, // 163: tureen.plugin.v1.Diagnostics.Log:output_type -> tureen.plugin.v1.LogResponse
+	129, // [129:164] is the sub-list for method output_type
+	94,  // [94:129] is the sub-list for method input_type
+	94,  // [94:94] is the sub-list for extension type_name
+	94,  // [94:94] is the sub-list for extension extendee
+	0,   // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_tureen_plugin_v1_plugin_proto_init() }

@@ -173,6 +173,9 @@ func (r *reader) page(ctx context.Context, s *scan) ([]session.Event, error) {
 	events := make([]session.Event, 0, limit)
 	for bytes < pageBytes && rows.Next() {
 		e, err := scanEvent(rows)
+		if e.Seq > 0 && (e.Seq <= s.after || e.Seq >= s.before) { // it would be read for ever
+			return events, r.fault("read", &session.Damage{From: s.after + 1, To: s.before - 1, What: fmt.Sprintf("event %d stands in their place", e.Seq)})
+		}
 		if gap := s.gap(e.Seq); gap != nil && e.Seq > 0 {
 			return events, r.fault("read", gap)
 		}

@@ -52,7 +52,7 @@ var badPrompts = []badInput{
 	{name: "prompt of 10 MB", stdin: strings.Repeat("0123456789", 1<<20), args: []string{"run", "-P", "none", "-"}, exit: 2, code: "USAGE",
 		what: `the prompt is longer than 3 MiB`, do: `write it to a file .*`},
 	{name: "prompt larger than the window", setUp: withModel(answers()), stdin: asked + strings.Repeat(" and the red one", 150_000),
-		args: []string{"run", "-P", "none", "-c", "model.max_output_tokens=2000", "-"}, exit: 6, code: "CONTEXT_WINDOW_EXCEEDED", store: thePrompt, once: true,
+		args: []string{"run", "-P", "none", "-c", "model.max_output_tokens=2000", "-"}, exit: 6, code: "CONTEXT_WINDOW_EXCEEDED", store: thePrompt,
 		what: `model request failed: CONTEXT_WINDOW_EXCEEDED .*`, do: `choose a strategy .*`},
 }
 
@@ -81,7 +81,7 @@ var badProfiles = []badInput{
 		what: `plugin "notesoup": .*cary.*`, do: `.*did you mean "carry"\?.*|tureen plugin inspect notesoup shows what it takes`},
 	{name: "budget", args: with("compaction.strategy=summary", "model.context_window=9000"), setUp: withModel(answers()), exit: 2, code: "BUDGET_CONFIG",
 		what: `[^A-Z]* tokens .*`, do: `change .*`},
-	{name: "budget of a strategy", args: with("compaction.strategy=notesoup", "model.context_window=12000", "model.max_output_tokens=6000"), setUp: withModel(answers()), exit: 2, code: "BUDGET_CONFIG", store: begun, once: true,
+	{name: "budget of a strategy", args: with("compaction.strategy=notesoup", "model.context_window=12000", "model.max_output_tokens=6000"), setUp: withModel(answers()), exit: 2, code: "BUDGET_CONFIG", store: begun,
 		what: `open strategy "notesoup": the line at \d+ tokens .*`, do: `change .*`},
 	{name: "cost limit without a price", args: with("limits.max_cost_usd=1"), exit: 2, code: "PROFILE",
 		what: `-c: limits.max_cost_usd: a cost limit needs a price, and there is none`, do: `write \[price\] with input and output, or leave the limit out`},
@@ -113,7 +113,7 @@ var badPlugins = []badInput{
 		what: `plugin "plugin" \(-c\) did not start: its first line on stdout is "Starting up.", not the handshake`, do: `write banners and logs to stderr; .*`},
 	{name: "plugin that floods stdout", files: script(`exec yes`), setUp: withModel(answers()), args: plug("./plugin.sh"), exit: 7, code: "PLUGIN_START",
 		what: `plugin "plugin" \(-c\) did not start: its first line on stdout is "y", not the handshake`, do: `write banners .*`},
-	{name: "plugin that hangs at the start", files: script(`exec cat`), setUp: withModel(answers()), args: plug("./plugin.sh"), exit: 7, code: "PLUGIN_START", once: true,
+	{name: "plugin that hangs at the start", files: script(`exec cat`), setUp: withModel(answers()), args: plug("./plugin.sh"), exit: 7, code: "PLUGIN_START",
 		what: `plugin "plugin" \(-c\) did not start: no handshake line on stdout within 15s`, do: `print it, and flush, as soon as the server listens`},
 	{name: "plugin that ends at the start", files: script(`echo "no licence" >&2; exit 3`), setUp: withModel(answers()), args: plug("./plugin.sh"), exit: 7, code: "PLUGIN_START",
 		what: `plugin "plugin" \(-c\) did not start: it ended before the handshake \(exit status 3\)`, do: `run it by hand to see why.*`},
@@ -133,7 +133,7 @@ var badPlugins = []badInput{
 		what: `.*nobody works on a Sunday`, do: `tureen plugin list .*`},
 	{name: "hook that fails", setUp: faultyProfile("hookfails", ""), args: mine, exit: 7, code: "PLUGIN_HOOK_FAILED", store: thePrompt,
 		what: `hook before_step of plugin "hookfails": .*the calendar cannot be read`, do: `.+`},
-	{name: "hook that dies", setUp: faultyProfile("hookdies", ""), args: mine, exit: 7, code: "PLUGIN_HOOK_FAILED", store: thePrompt, once: true,
+	{name: "hook that dies", setUp: faultyProfile("hookdies", ""), args: mine, exit: 7, code: "PLUGIN_HOOK_FAILED", store: thePrompt,
 		what: `hook before_step of plugin "hookdies": .*exit status 3.*`, do: `.+`},
 }
 
@@ -166,7 +166,7 @@ var badEndpoints = []badInput{
 		what: `model request failed: STREAM_CLOSED: the stream ended without a finish reason, after an unfinished answer`, do: `.+`},
 	{name: "empty answers", setUp: withModel(answers(scripted.Reply{})), args: known("retry.max_retries=1"), exit: 8, code: "EMPTY_RESPONSE", store: thePrompt,
 		what: `model request failed: EMPTY_RESPONSE.*`, do: `.+`},
-	{name: "answer cut off", setUp: withModel(answers(scripted.Reply{Text: "half an ans", Finish: "length"})), args: known(), exit: 10, code: "MAX_TOKENS", store: thePrompt, once: true,
+	{name: "answer cut off", setUp: withModel(answers(scripted.Reply{Text: "half an ans", Finish: "length"})), args: known(), exit: 10, code: "MAX_TOKENS", store: thePrompt,
 		what: `the answer was cut off at the output limit`, do: `raise it: .*`},
 }
 
@@ -180,7 +180,7 @@ var badStores = []badInput{
 	{name: "no room for a session", setUp: withModel(answers()), shell: `ulimit -f 8; exec "$@"`, args: known(), exit: 9, code: "SESSION_STORE",
 		what: `session \S+: create: .*file too large`, do: `check the free space .*`},
 	{name: "no room for what comes", setUp: withModel(answers(scripted.Reply{Calls: []scripted.Call{{Name: "glob", Arguments: `{"pattern":"*"}`}}})), shell: `ulimit -f 250; exec "$@"`,
-		args: known(), exit: 9, code: "SESSION_STORE", store: thePrompt, once: true,
+		args: known(), exit: 9, code: "SESSION_STORE", store: thePrompt,
 		what: `.*session \S+: .*nothing was written`, do: `check the disk and its free space`},
 	{name: "damaged session", setUp: withSession(func(t *testing.T, u *sandbox) { write(t, u.path("data", "sessions", u.lastSession()+".db"), "rubbish") }), args: []string{"resume", "last", asked},
 		exit: 9, code: "SESSION_DAMAGED", store: unchanged, what: `session \S+: .*file is not a database \(26\); the file stays as it is`, do: `tureen session verify \S+ says what is wrong, tureen session salvage \S+ rescues what is whole`},

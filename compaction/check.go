@@ -62,6 +62,9 @@ func Check(nodes []session.Node, p Proposal, revision int64, estimate Estimator)
 	if p.Revision != revision {
 		return refused(RefusedRevision, -1, "it was made for revision %d, the log is at %d", p.Revision, revision)
 	}
+	if err := checkBounds(len(nodes), p); err != nil {
+		return err
+	}
 	c, err := checkEdits(nodes, p.Edits)
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func CheckEdits(nodes []session.Node, edits []Edit) error {
 }
 
 func checkEdits(nodes []session.Node, edits []Edit) (*checker, error) {
-	c := &checker{nodes: nodes, balanced: boundaries(nodes), at: make(map[int64]int, len(nodes))}
+	c := &checker{nodes: nodes, balanced: Boundaries(nodes), at: make(map[int64]int, len(nodes))}
 	for i, n := range nodes {
 		c.at[n.Seq] = i
 	}
@@ -215,6 +218,11 @@ func checkMessage(i int, m *llm.Message) error {
 // checkTexts checks what a proposal says besides its edits.
 func checkTexts(p Proposal) error {
 	texts := append([]string{p.Boot}, p.Steer...)
+	for _, text := range p.Steer {
+		if strings.TrimSpace(text) == "" {
+			return refused(RefusedText, -1, "a message that it steers is empty")
+		}
+	}
 	if p.Refresh {
 		for _, s := range p.Sections {
 			if s.ID == "" {

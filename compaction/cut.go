@@ -12,7 +12,7 @@ func BalancedTail(nodes []session.Node, keepTokens int) (cut int, ok bool) {
 		cut--
 		kept += nodes[cut].Tokens
 	}
-	balanced := boundaries(nodes)
+	balanced := Boundaries(nodes)
 	for cut > 1 && !balanced[cut] {
 		cut--
 	}
@@ -21,12 +21,12 @@ func BalancedTail(nodes []session.Node, keepTokens int) (cut int, ok bool) {
 
 // Balanced tells whether every call on the surface has its result.
 func Balanced(nodes []session.Node) bool {
-	return boundaries(nodes)[len(nodes)]
+	return Boundaries(nodes)[len(nodes)]
 }
 
-// boundaries tells for each place before nodes[i], and for the end, whether no
+// Boundaries tells for each place before nodes[i], and for the end, whether no
 // call stands before it whose result stands after it or is missing.
-func boundaries(nodes []session.Node) []bool {
+func Boundaries(nodes []session.Node) []bool {
 	balanced := make([]bool, len(nodes)+1)
 	open := map[string]bool{}
 	for i, n := range nodes {

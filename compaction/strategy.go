@@ -87,6 +87,8 @@ type Input struct {
 	// TurnOpen tells whether a turn is going on, so that the agent continues
 	// after the compaction.
 	TurnOpen bool
+	// MayPostpone tells that the host takes a Proposal that postpones.
+	MayPostpone bool
 	// Instructions of a manual request, "" otherwise. Note of an armed request.
 	Instructions string
 	Note         string
@@ -123,6 +125,9 @@ type Proposal struct {
 	Continue bool
 	// Boot is stored with the compaction event (N18).
 	Boot string
+	// Postpone, without Edits, puts the compaction off by one step, which is shown
+	// Steer. The host takes it only where MayPostpone; after the step it asks again.
+	Postpone bool
 }
 
 // IsZero tells whether there is nothing to do.

@@ -71,8 +71,7 @@ func Start(ctx context.Context, c Config) (*Engine, error) {
 		return nil, err
 	}
 	info := e.model.info
-	e.budget, err = compaction.Resolve(c.Profile.Compaction.Budget(info.Name), info.ContextWindow, info.MaxOutputTokens, info.WindowSource)
-	if err != nil {
+	if e.budget, err = e.resolve(info.ContextWindow); err != nil {
 		return nil, err
 	}
 	if e.strategy, err = e.chosen(); err != nil {
@@ -80,6 +79,12 @@ func Start(ctx context.Context, c Config) (*Engine, error) {
 	}
 	ready = true
 	return e, nil
+}
+
+// resolve draws the line of a window with the profile's keys.
+func (e *Engine) resolve(window int) (compaction.Budget, error) {
+	info := e.model.info
+	return compaction.Resolve(e.config.Profile.Compaction.Budget(info.Name), window, info.MaxOutputTokens, info.WindowSource)
 }
 
 // Info is what is known about the model.
@@ -247,5 +252,5 @@ func (e *Engine) chosen() (agent.Strategy, error) {
 	if s == nil {
 		return agent.Strategy{}, e.config.Profile.Problem("compaction.strategy", fmt.Sprintf("plugin %q offers no compaction strategy", p.Info().Name))
 	}
-	return agent.Strategy{Strategy: s, Name: p.Info().Name, Plugin: p.Info().Name, Auto: c.OnTrigger == "auto"}, nil
+	return agent.Strategy{Strategy: s, Name: p.Info().Name, Plugin: p.Info().Name, Auto: c.OnTrigger != "off", Ask: c.OnTrigger == "ask"}, nil
 }

@@ -137,7 +137,7 @@ func (h *Host) newAgent(ctx context.Context, m *member, observer agent.Observer,
 		Parent: state.Created.Parent, Depth: state.Created.Depth, Spawn: state.Created.Spawn, Provider: e.model.info.Provider,
 		Model: e.model.info.Name, Created: state.Created.Time, Resumed: state.Turn.Ordinal > 0, Budget: e.budget}
 	o := agent.Options{Log: m.log, Family: m, Spending: h.family.spending, State: state, Model: e.model, Info: e.model.info, Effort: h.effort, Params: h.Profile.Model.Params,
-		Persona: persona(h.Profile.Prompt), Budget: e.budget, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
+		Persona: persona(h.Profile.Prompt), Budget: e.budget, Resolve: e.resolve, Retry: retry(h.Profile.Retry), Limits: limits(h.Profile),
 		Strategy: e.strategy, Observer: observer, Logger: h.Logger, Name: h.Profile.AgentName, InHistory: h.Profile.Model.SystemUpdate == "in_history",
 		Frozen: m.frozen, Secrets: append(openai.Secrets(h.Profile.Model.BaseURL), h.Env(h.Profile.Model.APIKeyEnv)), Asker: asker,
 		Moved: func(ctx context.Context, directory string) error {

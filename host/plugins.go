@@ -39,13 +39,15 @@ func pluginSpecs(c Config) ([]pluginhost.Spec, error) {
 		}
 	}
 	var specs []pluginhost.Spec
+	tables := []string{c.Profile.Compaction.Table}
 	for _, row := range c.Profile.Plugins {
 		if row.Use == strategy.Use {
+			tables = append(tables, tablesOf(row)...)
 			strategy.Deny, strategy.OnFailure = row.Deny, row.OnFailure
 			strategy.Config = merge(row.Config, strategy.Config)
 			continue
 		}
-		spec, err := specOf(c, row)
+		spec, err := specOf(c, row, tablesOf(row))
 		if err != nil {
 			return nil, err
 		}
@@ -54,11 +56,27 @@ func pluginSpecs(c Config) ([]pluginhost.Spec, error) {
 	if strategy.Use == StrategyNone {
 		return specs, nil
 	}
-	spec, err := specOf(c, strategy)
+	spec, err := specOf(c, strategy, tables)
 	return append(specs, spec), err
 }
 
-func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
+// tablesOf are the tables that a row's config comes from, the one that wins first.
+func tablesOf(row profile.Plugin) []string { return []string{"plugin." + row.Use, row.Key + ".config"} }
+
+// pathIn makes the path under a key of a config absolute, by the first of its tables
+// that has the key.
+func pathIn(p *profile.Profile, tables []string) func(key, path string) string {
+	return func(key, path string) string {
+		for _, table := range tables {
+			if _, ok := p.Origins[table+"."+key]; ok {
+				return p.Locate(table+"."+key, path)
+			}
+		}
+		return path
+	}
+}
+
+func specOf(c Config, row profile.Plugin, tables []string) (pluginhost.Spec, error) {
 	spec, err := pluginhost.Resolve(row.Use, c.Self)
 	if err != nil {
 		found, hint, _ := strings.Cut(err.Error(), "; ")
@@ -72,7 +90,7 @@ func specOf(c Config, row profile.Plugin) (pluginhost.Spec, error) {
 		return spec, p
 	}
 	spec.Config, spec.OnFailure, spec.UserEnv = row.Config, row.OnFailure, row.Use == userEnv
-	spec.Origin = c.Profile.Origin(row.Key).String()
+	spec.Origin, spec.Path = c.Profile.Origin(row.Key).String(), pathIn(c.Profile, tables)
 	for _, d := range row.Deny {
 		spec.Deny = append(spec.Deny, sdk.Capability(d))
 	}

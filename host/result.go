@@ -58,6 +58,16 @@ type CompactionResult struct {
 	TokensAfter  int             `json:"tokens_after"`
 	Millis       int64           `json:"ms"`
 	ModelCalls   int             `json:"model_calls"`
+	CostUSD      *float64        `json:"cost_usd"` // of these calls; null = unpriced
+	Dropped      int             `json:"dropped"`  // messages that left the context
+	Trimmed      int             `json:"trimmed"`  // results that were cut
+	Kept         int             `json:"kept"`     // messages that stand as they stood
+}
+
+// CompactionOf is what an event says of a compaction.
+func CompactionOf(p session.CompactionEnded) CompactionResult {
+	return CompactionResult{Ordinal: p.Ordinal, Strategy: p.Strategy, Kind: p.Kind, Trigger: p.Trigger, TokensBefore: p.TokensBefore,
+		TokensAfter: p.TokensAfter, Millis: p.Millis, ModelCalls: p.ModelCalls, CostUSD: p.CostUSD, Dropped: p.Dropped, Trimmed: p.Trimmed, Kept: p.Kept}
 }
 
 // Tally folds the events of one run into its Result. It is safe for concurrent
@@ -119,12 +129,12 @@ func (t *Tally) Event(e session.Event) {
 		}
 	case session.KindMessageAssistant:
 		if p, err := session.Decode[session.Assistant](e); err == nil {
-			t.request(p.Attempt, p.Usage)
+			t.request(p.Attempt, p.Purpose, p.Usage)
 			t.r.Text = p.Message.Text()
 		}
 	case session.KindAttempt:
 		if p, err := session.Decode[session.Attempt](e); err == nil {
-			t.request(p.Attempt, p.Usage)
+			t.request(p.Attempt, p.Purpose, p.Usage)
 		}
 	case session.KindModelCall:
 		if p, err := session.Decode[session.ModelCall](e); err == nil {
@@ -149,15 +159,19 @@ func (t *Tally) Event(e session.Event) {
 		}
 	case session.KindCompactionEnded:
 		if p, err := session.Decode[session.CompactionEnded](e); err == nil {
-			t.r.Compactions = append(t.r.Compactions, CompactionResult{p.Ordinal, p.Strategy, p.Kind, p.Trigger, p.TokensBefore, p.TokensAfter, p.Millis, p.ModelCalls})
+			t.r.Compactions = append(t.r.Compactions, CompactionOf(p))
 		}
 	}
 }
 
-func (t *Tally) request(attempt int, u llm.Usage) {
+func (t *Tally) request(attempt int, purpose llm.Purpose, u llm.Usage) {
 	t.r.Usage = t.r.Usage.Add(u)
 	if attempt > 0 {
 		t.r.ModelCalls.Retry++
+		return
+	}
+	if purpose == llm.PurposeNotes {
+		t.r.ModelCalls.Notes++
 		return
 	}
 	t.r.ModelCalls.Main++

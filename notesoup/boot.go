@@ -120,6 +120,9 @@ func place(h notes.Snapshot) string {
 	if n := len(h.Skipped); n > 0 {
 		text += fmt.Sprintf(", %d refused", n)
 	}
+	if h.Warning != "" {
+		text += "; " + escape(oneLine(h.Warning))
+	}
 	return text
 }
 

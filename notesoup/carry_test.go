@@ -10,8 +10,16 @@ import (
 	"github.com/tureen-host/tureen/notesoup"
 )
 
-// reset resets with carry and returns the checkpoint without its paragraph.
+// reset resets with carry and returns the checkpoint without its paragraph and the
+// index.
 func (d *desk) reset(trigger session.Trigger, turnOpen bool) string {
+	d.t.Helper()
+	_, rest := d.indexed(trigger, turnOpen)
+	return rest
+}
+
+// indexed is reset, with what stands between the tags of the index apart.
+func (d *desk) indexed(trigger session.Trigger, turnOpen bool) (index, rest string) {
 	d.t.Helper()
 	s := d.strategy(notesoup.Config{Carry: notesoup.CarryRequest})
 	d.Open(s)
@@ -22,7 +30,10 @@ func (d *desk) reset(trigger session.Trigger, turnOpen bool) string {
 	if !ok {
 		d.t.Fatalf("no paragraph at the start of %q", d.Messages()[1].Text())
 	}
-	return strings.TrimSpace(text)
+	before, text, _ := strings.Cut(text, "Put together from the log")
+	_, text, _ = strings.Cut(text, "\n<log>\n")
+	index, rest, _ = strings.Cut(text, "</log>")
+	return index, strings.TrimSpace(before + rest)
 }
 
 func TestN18_CarryRepeatsTheOwnersWordsWithTheirSeq(t *testing.T) {

@@ -76,6 +76,7 @@ type ResetInput struct {
 	Span     compaction.Span // nodes 1..last
 	Window   Window          // the new one, with its boot
 	Carry    []Said          // word for word, oldest first
+	Index    Index
 	// BootInCheckpoint puts the boot into the checkpoint too, as the seed has it.
 	BootInCheckpoint bool
 }
@@ -90,6 +91,9 @@ func Reset(in ResetInput) compaction.Proposal {
 	parts = append(parts, Handoff(in.Trigger, in.Seed))
 	if len(in.Carry) > 0 && in.Window.Note != "" {
 		parts = append(parts, "You left this with empty_brain:\n<self>\n"+quote(in.Window.Note)+"\n</self>")
+	}
+	if text := in.Index.String(in.Carry); text != "" {
+		parts = append(parts, text)
 	}
 	if text := carried(in.Carry); text != "" {
 		parts = append(parts, text)
@@ -162,7 +166,7 @@ func carried(said []Said) string {
 
 // quoteFences are what stands around quoted words, which those must not be able to write:
 // a note could pass for the owner's words (C125).
-var quoteFences = regexp.MustCompile(`(?i)<(/?\s*(?:self|owner)\b)`)
+var quoteFences = regexp.MustCompile(`(?i)<(/?\s*(?:self|owner|log)\b)`)
 
 func quote(text string) string { return quoteFences.ReplaceAllString(text, `<\$1`) }
 

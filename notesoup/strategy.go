@@ -30,6 +30,12 @@ type Config struct {
 	AgentName string `json:"agent_name"`
 	// BootInCheckpoint puts the boot into the checkpoint message too.
 	BootInCheckpoint bool `json:"boot_in_checkpoint"`
+	// LastWords grants one step before a reset that nobody asked for, where nothing
+	// was saved in the window.
+	LastWords bool `json:"last_words"`
+	// Strict is the plain form: a boot without receipts that is never shortened, a
+	// fixed prompt of any size, and pages bounded by bytes alone.
+	Strict bool `json:"strict"`
 }
 
 // fingerprint tells configs apart in window records.
@@ -50,29 +56,41 @@ type Strategy struct {
 
 	mu       sync.Mutex
 	sessions map[string]compaction.Session
+	granted  map[string]bool // last words: may the newest step be the granted one; no entry = not known
 }
 
 // New makes the strategy.
 func New(c Config, n Notes) *Strategy {
-	return &Strategy{config: c, notes: n, sessions: map[string]compaction.Session{}}
+	return &Strategy{config: c, notes: n, sessions: map[string]compaction.Session{}, granted: map[string]bool{}}
 }
 
 // Open adopts the window that the log is in, or begins the first one. An adopted
-// boot is shown as it was, whatever the notes say now (N2).
+// boot is shown as it was, whatever the notes say now (N2). What the host must lend is
+// tried first (N22).
 func (s *Strategy) Open(ctx context.Context, sess compaction.Session) (compaction.Opening, error) {
+	if _, err := sess.Access.Meter(ctx); err != nil {
+		return compaction.Opening{}, fmt.Errorf("notesoup: the host does not tell how full the context is: %w", err)
+	}
 	w, _, kept, err := adopt(ctx, sess.Access)
 	if err != nil {
 		return compaction.Opening{}, err
 	}
-	if w.ID == "" {
+	switch {
+	case w.ID == "":
 		now, err := s.shelf(ctx, sess)
 		if err != nil {
 			return compaction.Opening{}, err
 		}
 		w = s.frozen(sess, NewWindow(sess.ID, 1, sess.Created), now, nil)
+	case w.Identity != nil:
+		if store, err := s.notes(sess); err == nil { // else the tools say what is wrong with the notes
+			store.Belong(*w.Identity)
+		}
 	}
-	if err := roomy(sess, w); err != nil {
-		return compaction.Opening{}, err
+	if !s.config.Strict {
+		if err := roomy(sess, w); err != nil {
+			return compaction.Opening{}, err
+		}
 	}
 	opening := compaction.Opening{Sections: []compaction.Section{w.Section()}, Marks: Marks(sess.Budget)}
 	if !kept {
@@ -97,7 +115,8 @@ func roomy(sess compaction.Session, w Window) error {
 
 // Propose answers every trigger with a reset of all nodes behind node 0 (N15).
 // There is nothing to do where there are none, where a call has no result yet,
-// and, unless the agent asked, where an earlier reset is all there is.
+// and, unless the agent asked, where an earlier reset is all there is or a single
+// message that would not become shorter.
 func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
 	var nodes []session.Node
 	for n, err := range in.Outline {
@@ -120,14 +139,21 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	if err != nil {
 		return compaction.Proposal{}, err
 	}
+	if s.lastWords(in, m.saved) {
+		return s.postpone(in), nil
+	}
 	w := NewWindow(sess.ID, max(1, m.old.Ordinal)+1, in.Time)
 	w.Note = in.Note
 	w = s.frozen(sess, w, m.notes, m.saved)
-	return Reset(ResetInput{
-		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: m.carry,
+	p := Reset(ResetInput{
+		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: m.carry, Index: m.index,
 		Span:             compaction.Span{From: nodes[1].Seq, To: nodes[len(nodes)-1].Seq},
 		BootInCheckpoint: s.config.BootInCheckpoint,
-	}), nil
+	})
+	if lone := nodes[0].Tokens + nodes[1].Tokens; len(nodes) == 2 && in.Trigger != session.TriggerRequested && compaction.After(nodes, p, nil) >= lone {
+		return compaction.Proposal{}, nil
+	}
+	return p, nil
 }
 
 // materials are what a new window is made of.
@@ -136,18 +162,19 @@ type materials struct {
 	saved []string // its write receipts
 	notes shelf
 	carry []Said
+	index Index
 }
 
 // shelf is the notes as they are now.
 type shelf struct {
-	project string
+	project notes.Identity
 	homes   []notes.Snapshot
 }
 
 // gather reads the materials side by side; of several failures the log's is told.
 func (s *Strategy) gather(ctx context.Context, sess compaction.Session, in compaction.Input) (materials, error) {
 	var m materials
-	var logErr, notesErr, carryErr error
+	var logErr, notesErr, carryErr, indexErr error
 	var all sync.WaitGroup
 	all.Go(func() {
 		var since int64
@@ -158,30 +185,38 @@ func (s *Strategy) gather(ctx context.Context, sess compaction.Session, in compa
 	all.Go(func() { m.notes, notesErr = s.shelf(ctx, sess) })
 	if s.config.Carry == CarryRequest {
 		all.Go(func() { m.carry, carryErr = owning(ctx, in.Access, in.TurnOpen) })
+		all.Go(func() { m.index, indexErr = index(ctx, in.Access) })
 	}
 	all.Wait()
-	return m, cmp.Or(logErr, carryErr, notesErr)
+	return m, cmp.Or(logErr, carryErr, indexErr, notesErr)
 }
 
+// shelf finds out anew to which project the session belongs: a window begins.
 func (s *Strategy) shelf(ctx context.Context, sess compaction.Session) (shelf, error) {
 	store, err := s.notes(sess)
 	if err != nil {
 		return shelf{}, err
 	}
+	store.Belong(store.Identify())
 	homes, err := store.Snapshot(ctx)
 	if err != nil {
 		return shelf{}, fmt.Errorf("notesoup: read the notes for the boot of a window: %w", err)
 	}
-	return shelf{store.Project().Root, homes}, nil
+	return shelf{store.Project(), homes}, nil
 }
 
 // frozen is a window with the boot that the notes make.
 func (s *Strategy) frozen(sess compaction.Session, w Window, n shelf, saved []string) Window {
-	w.Agent, w.Model, w.Project, w.Config = sess.Agent, sess.Provider+"/"+sess.Model, n.project, s.config.fingerprint()
+	w.Agent, w.Model, w.Config = sess.Agent, sess.Provider+"/"+sess.Model, s.config.fingerprint()
+	w.Project, w.Identity = n.project.Root, &n.project
 	if s.config.AgentName != "" {
 		w.Agent = s.config.AgentName
 	}
-	return w.WithBoot(Boot(BootInput{Window: w, Homes: n.homes, Receipts: saved, Usable: sess.Budget.ResetAt}))
+	boot := BootInput{Window: w, Homes: n.homes, Receipts: saved, Usable: sess.Budget.ResetAt}
+	if s.config.Strict {
+		boot.Receipts, boot.Usable = nil, 0
+	}
+	return w.WithBoot(Boot(boot))
 }
 
 // Serves tells whether the strategy was opened for a session.
@@ -197,4 +232,5 @@ func (s *Strategy) Close(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, id)
+	delete(s.granted, id)
 }

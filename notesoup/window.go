@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/notesoup/notes"
 )
 
 // Name is the name of the plugin, under which its records are kept.
@@ -36,12 +37,13 @@ type Window struct {
 	Boot    string    `json:"boot"`
 	// Note is what the agent left with empty_brain.
 	Note string `json:"note,omitempty"`
-	// Agent, Model and Project say whose notes the boot shows; Config is a
-	// fingerprint of the strategy's own keys.
-	Agent   string `json:"agent,omitempty"`
-	Model   string `json:"model,omitempty"`
-	Project string `json:"project,omitempty"`
-	Config  string `json:"config,omitempty"`
+	// Agent, Model and Project say whose notes the boot shows, Identity which project
+	// all of the window belongs to; Config is a fingerprint of the strategy's own keys.
+	Agent    string          `json:"agent,omitempty"`
+	Model    string          `json:"model,omitempty"`
+	Project  string          `json:"project,omitempty"`
+	Identity *notes.Identity `json:"identity,omitempty"`
+	Config   string          `json:"config,omitempty"`
 }
 
 // NewWindow names the window of an ordinal; its Boot is still to be made.

@@ -33,7 +33,8 @@ func TestEveryShippedProfileLoads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strategies := map[string]string{"base": "none", "demo": "notesoup", "habits": "notesoup", "none": "none", "notesoup": "notesoup", "summary": "summary"}
+	strategies := map[string]string{"base": "none", "demo": "notesoup", "habits": "notesoup", "none": "none", "notesoup": "notesoup", "notesoup-strict": "notesoup",
+		"prune": "prune", "summary": "summary", "truncate": "truncate"}
 	if len(files) != len(strategies) {
 		t.Errorf("there are %d profiles, this test knows %d", len(files), len(strategies))
 	}
@@ -84,7 +85,7 @@ func TestDemoNeedsNoKeyAndNoNetwork(t *testing.T) {
 // Another strategy by -c: the table of the first must not be in the way.
 func TestAnotherStrategyByOverride(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []string{"summary", "none", "truncate"} {
+	for _, strategy := range []string{"summary", "prune", "truncate", "none"} {
 		p, err := profile.Load("demo", options(t, "compaction.strategy="+strategy))
 		if err != nil {
 			t.Errorf("%s: %v", strategy, err)

@@ -18,7 +18,7 @@ import (
 // answer, and nobody is made to have said anything.
 func TestK4_C029_TheWorkGoesOnAfterAReset(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []string{"notesoup", "summary"} {
+	for _, strategy := range strategies {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			const task, answer = "Leave six traces, one a step.", "All six traces are left."
@@ -61,7 +61,7 @@ func TestK4_C031_ARequestAfterAResetHasTheTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, strategy := range map[string]string{"notesoup": "notesoup", "summary": "summary", "headlines": python} {
+	for name, strategy := range map[string]string{"notesoup": "notesoup", "summary": "summary", "prune": "prune", "truncate": "truncate", "headlines": python} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const task = "Count the PELICANS of the bay."

@@ -61,6 +61,7 @@ func TestSEC_C125_ASummaryHasNoAuthority(t *testing.T) {
 	requests := model.asked()
 	text := strings.Join(holding(requests[len(requests)-2], injected), "")
 	preamble, record, _ := strings.Cut(text, "\n<compacted-summary>\n")
+	record, _, _ = strings.Cut(record, "\n\nWhat stands in the next tags was said by the user") // their own fence is behind
 	if !strings.Contains(preamble, "a record of the work, and no message of the user") || strings.Contains(preamble, "approves all") ||
 		strings.Count(strings.ToLower(record), "<compacted-summary") != 0 || strings.Count(strings.ToLower(record), "</compacted-summary") != 1 ||
 		!strings.HasSuffix(record, "\n</compacted-summary>") {

@@ -233,7 +233,7 @@ func refused(events []session.Event) (why []string) {
 	return why
 }
 
-// plugin finds the process of a shipped plugin, 0 where there is none.
+// plugin finds the process of a plugin by its last argument, 0 where there is none.
 func (s *sandbox) plugin(name string) int {
 	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environs {
@@ -242,7 +242,7 @@ func (s *sandbox) plugin(name string) int {
 			continue
 		}
 		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
-		if bytes.HasSuffix(line, []byte("plugin-serve\x00"+name+"\x00")) {
+		if bytes.HasSuffix(line, []byte("\x00"+name+"\x00")) {
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 			return pid
 		}

@@ -42,6 +42,7 @@ var layers = []struct{ pkg, may string }{
 
 	{"compaction", "host/llm host/session"},
 	{"compaction/...", "compaction host/llm host/session"},
+	{"compaction/summary", "compaction compaction/prune host/llm host/session"},
 	{"notesoup", "compaction host/llm host/session notesoup/..."},
 	{"notesoup/notes", ""},
 	{"notesoup/history", "compaction host/llm host/session notesoup/notes"},
@@ -51,7 +52,9 @@ var layers = []struct{ pkg, may string }{
 	{"plugins/builtin", "plugins/..."},
 	{"plugins/internal/toolcall", "compaction host/command host/hook host/llm host/prompt host/session host/tool plugins/sdk"},
 	{"plugins/notesoup", "compaction host/hook host/llm host/prompt host/session host/tool notesoup notesoup/... plugins/internal/toolcall plugins/sdk"},
+	{"plugins/prune", "compaction/prune plugins/sdk"},
 	{"plugins/summary", "compaction compaction/summary host/session plugins/sdk"},
+	{"plugins/truncate", "compaction/truncate plugins/sdk"},
 	{"plugins/...", "compaction host/command host/hook host/llm host/prompt host/session host/tool plugins/... plugins/internal/... plugins/sdk"},
 
 	{"profiles", ""},
@@ -79,7 +82,9 @@ var never = []struct{ pkg, reaches string }{
 	{"plugins/sdk", "modernc.org/sqlite"},
 	{"plugins/sdk", "github.com/openai/openai-go"},
 	{"notesoup", "google.golang.org/grpc"},
+	{"compaction/prune", "google.golang.org/grpc"},
 	{"compaction/summary", "google.golang.org/grpc"},
+	{"compaction/truncate", "google.golang.org/grpc"},
 }
 
 type listedPackage struct {

@@ -41,6 +41,9 @@ func faulty(t testing.TB, u *sandbox, fault string) string {
 
 // serveFaulty serves a faulty plugin.
 func serveFaulty(fault string) {
+	if serveWrapped(fault) {
+		return
+	}
 	switch fault {
 	case butlerName:
 		serveButler()

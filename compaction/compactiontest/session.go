@@ -4,12 +4,9 @@ package compactiontest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
-	"testing"
 	"time"
 	"unicode/utf8"
 
@@ -31,7 +28,8 @@ type Session struct {
 	// Refuse, where not nil, is the error of every read of the log.
 	Refuse error
 
-	t       testing.TB
+	id      string
+	t       TB
 	plugin  string
 	mu      sync.Mutex
 	events  []session.Event
@@ -40,6 +38,15 @@ type Session struct {
 	base    string // node 0 without the strategy's sections
 	resets  int
 	calls   int
+	invalid error                 // of the first model call since fault that no host would make
+	away    error                 // of outline and meter
+	paused  func(context.Context) // before an outline
+}
+
+// TB is what a test hands over; nil where no test is at hand.
+type TB interface {
+	Helper()
+	Fatalf(format string, args ...any)
 }
 
 type node struct {
@@ -50,12 +57,31 @@ type node struct {
 // Start is the time of a session's first event; each later one is a second on.
 var Start = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// New makes a session of a plugin with node 0 holding prompt.
-func New(t testing.TB, plugin, prompt string) *Session {
-	s := &Session{t: t, plugin: plugin, base: prompt}
-	s.Append(session.New(session.KindSessionCreated, session.Created{ID: "s1", Workspace: "/work", Time: Start}))
+// New makes the session "s1" of a plugin with node 0 holding prompt.
+func New(t TB, plugin, prompt string) *Session { return named(t, "s1", plugin, prompt) }
+
+func named(t TB, id, plugin, prompt string) *Session {
+	s := &Session{t: t, id: id, plugin: plugin, base: prompt}
+	s.Append(session.New(session.KindSessionCreated, session.Created{ID: id, Workspace: "/work", Time: Start}))
 	s.System(prompt)
 	return s
+}
+
+// fatal ends the test, or the program where there is none.
+func (s *Session) fatal(format string, args ...any) {
+	if s.t == nil {
+		panic(fmt.Sprintf(format, args...))
+	}
+	s.t.Helper()
+	s.t.Fatalf(format, args...)
+}
+
+// Copy is a session of its own with the same log, under another id.
+func (s *Session) Copy(id string) *Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &Session{Model: s.Model, Budget: s.Budget, id: id, t: s.t, plugin: s.plugin, base: s.base,
+		events: slices.Clone(s.events), surface: slices.Clone(s.surface), turn: s.turn, resets: s.resets}
 }
 
 // Append appends an event; a nil Op leaves the surface alone.
@@ -75,19 +101,24 @@ func (s *Session) append(e session.Event) int64 {
 	return e.Seq
 }
 
-// fold applies an event to the surface. Only append and replace occur here.
+// fold applies an event to the surface.
 func (s *Session) fold(e session.Event) {
-	n := s.node(e)
 	if e.Op.Kind == session.OpAppend {
-		s.surface = append(s.surface, n)
+		s.surface = append(s.surface, s.node(e))
 		return
 	}
-	from := slices.IndexFunc(s.surface, func(n node) bool { return n.Seq == e.Op.From })
-	to := slices.IndexFunc(s.surface, func(n node) bool { return n.Seq == e.Op.To })
-	if e.Op.Kind != session.OpReplace || from < 0 || to < from {
-		s.t.Fatalf("event %d does not fold: %+v", e.Seq, *e.Op)
+	at := func(seq int64) int { return slices.IndexFunc(s.surface, func(n node) bool { return n.Seq == seq }) }
+	from, to := at(e.Op.From), at(e.Op.To)
+	switch after := at(e.Op.After); {
+	case e.Op.Kind == session.OpInsert && after >= 0:
+		s.surface = slices.Insert(s.surface, after+1, s.node(e))
+	case e.Op.Kind == session.OpReplace && from >= 0 && to >= from:
+		s.surface = slices.Replace(s.surface, from, to+1, s.node(e))
+	case e.Op.Kind == session.OpDrop && from >= 0 && to >= from:
+		s.surface = slices.Delete(s.surface, from, to+1)
+	default:
+		s.fatal("event %d does not fold: %+v", e.Seq, *e.Op)
 	}
-	s.surface = slices.Replace(s.surface, from, to+1, n)
 }
 
 func (s *Session) node(e session.Event) node {
@@ -96,10 +127,10 @@ func (s *Session) node(e session.Event) node {
 		Source  session.Source `json:"source"`
 	}
 	if err := json.Unmarshal(e.Data, &payload); err != nil || payload.Message == nil {
-		s.t.Fatalf("event %d (%s) makes no node: %v", e.Seq, e.Kind, err)
+		s.fatal("event %d (%s) makes no node: %v", e.Seq, e.Kind, err)
 	}
 	m := payload.Message
-	n := session.Node{Seq: e.Seq, Kind: e.Kind, Role: m.Role, Source: payload.Source, Tokens: llm.Estimate(m),
+	n := session.Node{Seq: e.Seq, Kind: e.Kind, Turn: e.Turn, Role: m.Role, Source: payload.Source, Tokens: llm.Estimate(m),
 		CallID: m.CallID, Chars: utf8.RuneCountInString(m.Text())}
 	for _, c := range m.Calls() {
 		n.CallIDs = append(n.CallIDs, c.ID)
@@ -161,24 +192,28 @@ func (s *Session) Exchange(id, name, arguments, result string) int64 {
 
 // Opened is the session as a strategy is told of it.
 func (s *Session) Opened() compaction.Session {
-	return compaction.Session{ID: "s1", Workspace: "/work", Agent: "tureen", Provider: "scripted", Model: "demo",
+	return compaction.Session{ID: s.id, Workspace: "/work", Agent: "tureen", Provider: "scripted", Model: "demo",
 		Created: Start, Resumed: len(s.events) > 2, Budget: s.Budget, FixedTokens: llm.EstimateText(s.base), Access: s}
 }
 
 // Open opens the session with a strategy and shows and records what it asks for.
 func (s *Session) Open(strategy compaction.Strategy) compaction.Opening {
-	s.t.Helper()
 	o, err := strategy.Open(context.Background(), s.Opened())
 	if err != nil {
-		s.t.Fatalf("open: %v", err)
+		s.fatal("open: %v", err)
 	}
+	s.Show(o)
+	return o
+}
+
+// Show shows and records what an opening asks for.
+func (s *Session) Show(o compaction.Opening) {
 	s.mu.Lock()
 	for _, r := range o.Records {
 		s.record(r)
 	}
 	s.mu.Unlock()
 	s.System(s.render(o.Sections))
-	return o
 }
 
 // Input asks about the surface as it stands.
@@ -190,7 +225,7 @@ func (s *Session) Input(trigger session.Trigger) compaction.Input {
 	for _, n := range nodes {
 		measured += n.Tokens
 	}
-	return compaction.Input{Session: "s1", Revision: revision, Trigger: trigger, Attempt: 1, Budget: s.Budget,
+	return compaction.Input{Session: s.id, Revision: revision, Trigger: trigger, Attempt: 1, Budget: s.Budget,
 		Measured: measured, Source: "estimate", TurnOpen: trigger != session.TriggerManual, Seed: 7,
 		Time: Start.Add(time.Hour + time.Duration(revision)*time.Minute), Access: s,
 		Outline: func(yield func(session.Node, error) bool) {
@@ -200,48 +235,6 @@ func (s *Session) Input(trigger session.Trigger) compaction.Input {
 				}
 			}
 		}}
-}
-
-// Compact proposes, checks and applies; it returns the proposal.
-func (s *Session) Compact(strategy compaction.Strategy, in compaction.Input) compaction.Proposal {
-	s.t.Helper()
-	p, err := strategy.Propose(context.Background(), in)
-	if err != nil {
-		s.t.Fatalf("propose: %v", err)
-	}
-	if !p.IsZero() {
-		s.Apply(p, in.Trigger)
-	}
-	return p
-}
-
-// Apply checks a proposal of replacements and commits it in one append.
-func (s *Session) Apply(p compaction.Proposal, trigger session.Trigger) {
-	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	nodes := s.nodes()
-	if err := compaction.Check(nodes, p, int64(len(s.events)), nil); err != nil {
-		s.t.Fatalf("the host would refuse this: %v", err)
-	}
-	s.resets++
-	s.append(session.New(session.KindCompactionStarted, session.CompactionStarted{Ordinal: s.resets, Strategy: s.plugin,
-		Kind: string(p.Kind), Trigger: trigger, Attempt: 1, Revision: p.Revision}))
-	for _, r := range p.Records {
-		s.record(r)
-	}
-	for _, e := range p.Edits {
-		if e.Replace == nil || len(e.Replace.Messages) != 1 {
-			s.t.Fatal("only edits that replace a span by one message are applied here")
-		}
-		s.append(session.New(session.KindMessageUser, session.Message{Message: e.Replace.Messages[0], Source: session.SourceCheckpoint}).
-			At(s.turn, 1).On(session.Op{Kind: session.OpReplace, From: e.Replace.Span.From, To: e.Replace.Span.To}))
-	}
-	if p.Refresh {
-		s.append(session.New(session.KindMessageSystem, session.Message{Message: llm.Text(llm.RoleSystem, s.render(p.Sections))}).
-			On(session.Op{Kind: session.OpReplace, From: s.surface[0].Seq, To: s.surface[0].Seq}))
-	}
-	s.append(session.New(session.KindCompactionEnded, session.CompactionEnded{Ordinal: s.resets, Boot: p.Boot}))
 }
 
 func (s *Session) record(r compaction.Record) {
@@ -274,91 +267,19 @@ func (s *Session) Calls() int {
 	return s.calls
 }
 
+// fault is what was wrong with a model call, told once.
+func (s *Session) fault() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.invalid
+	s.invalid = nil
+	return err
+}
+
 func (s *Session) nodes() []session.Node {
 	var nodes []session.Node
 	for _, n := range s.surface {
 		nodes = append(nodes, n.Node)
 	}
 	return nodes
-}
-
-// Events implements session.Access.
-func (s *Session) Events(_ context.Context, q session.Query) iter.Seq2[session.Event, error] {
-	s.mu.Lock()
-	events, refuse := slices.Clone(s.events), s.Refuse
-	s.mu.Unlock()
-	if q.Reverse {
-		slices.Reverse(events)
-	}
-	return func(yield func(session.Event, error) bool) {
-		if refuse != nil {
-			yield(session.Event{}, refuse)
-			return
-		}
-		n := 0
-		for _, e := range events {
-			if e.Seq <= q.After || q.Before > 0 && e.Seq >= q.Before || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
-				continue
-			}
-			if n++; q.Limit > 0 && n > q.Limit || !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
-
-// Outline implements session.Access.
-func (s *Session) Outline(context.Context) (session.Outline, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return session.Outline{Revision: int64(len(s.events)), Nodes: s.nodes()}, nil
-}
-
-// Meter implements session.Access.
-func (s *Session) Meter(context.Context) (session.Meter, error) {
-	in := s.Input(session.TriggerPressure)
-	return session.Meter{Window: s.Budget.Window, Measured: in.Measured, Source: in.Source, ResetAt: s.Budget.ResetAt,
-		Reserve: s.Budget.Reserve, Fixed: llm.EstimateText(s.base), Ordinal: s.resets + 1}, nil
-}
-
-// Generate implements session.Access.
-func (s *Session) Generate(ctx context.Context, g session.Generate) (session.Generated, error) {
-	s.mu.Lock()
-	s.calls++
-	var prefix []*llm.Message
-	found := g.SurfaceUntil == 0
-	for _, n := range s.surface {
-		prefix = append(prefix, n.message)
-		if n.Seq == g.SurfaceUntil {
-			found = true
-			break
-		}
-	}
-	s.mu.Unlock()
-	if !found {
-		return session.Generated{}, fmt.Errorf("node %d is not on the surface", g.SurfaceUntil)
-	}
-	if s.Model == nil {
-		return session.Generated{}, errors.New("this session lends no model")
-	}
-	prefix = append(prefix, g.Append...)
-	if err := llm.Validate(prefix); err != nil {
-		return session.Generated{}, err
-	}
-	return s.Model(ctx, prefix, g)
-}
-
-// Steer implements session.Access.
-func (s *Session) Steer(_ context.Context, text, key string, wake bool) error {
-	s.Append(session.New(session.KindInboxQueued, session.InboxItem{Queue: session.NextStep, Source: session.SourcePlugin,
-		From: s.plugin, Text: text, Key: key, Wake: wake}))
-	return nil
-}
-
-// PutRecord implements session.Access.
-func (s *Session) PutRecord(_ context.Context, kind, key string, data json.RawMessage) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.record(compaction.Record{Kind: kind, Key: key, Data: data})
-	return nil
 }

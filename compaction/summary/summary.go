@@ -1,16 +1,13 @@
 // Package summary is the strategy that has a model condense the older part of
-// the conversation: one call on the unchanged prefix, one checkpoint in its place.
+// the conversation: one checkpoint in its place, and what the user said behind it.
 package summary
 
 import (
 	"context"
-	_ "embed"
-	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/compaction/prune"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -23,41 +20,28 @@ const (
 
 // Config is what a profile may set. The zero value is the default.
 type Config struct {
+	// Instruction takes the place of the shipped one; "" = the shipped one.
+	Instruction string `json:"-"`
 	// Guidance is appended to the instruction.
 	Guidance string `json:"guidance"`
-	// Model and Effort of the call; "" = the session's own.
-	Model  string `json:"model"`
-	Effort string `json:"effort"`
+	// Model and Effort of the call; "" = the session's own. ContextWindow is that of
+	// Model; it must be set where Model is another one than the session's.
+	Model         string `json:"model"`
+	ContextWindow int    `json:"context_window"`
+	Effort        string `json:"effort"`
 	// RetainRatio is the share of the input room whose newest messages stay as
 	// they are (C5); nil = DefaultRetainRatio.
 	RetainRatio *float64 `json:"retain_ratio"`
 	// MaxOutputTokens caps the call; 0 = DefaultMaxOutputTokens or the session's
 	// own cap, whichever is smaller.
 	MaxOutputTokens int `json:"max_output_tokens"`
+	// UserTokens bounds what is kept of the user's own messages; nil = 20000 or a
+	// 20th of the window, whichever is smaller; 0 = nothing is kept.
+	UserTokens *int `json:"user_tokens"`
+	// Prune cuts long results first, and those of what stays where that is needed
+	// (C12); nil = true.
+	Prune *bool `json:"prune"`
 }
-
-var (
-	// ErrEmpty: the model wrote no text.
-	ErrEmpty = errors.New("summary: the model wrote no text")
-	// ErrTruncated: the answer ran into its output cap.
-	ErrTruncated = errors.New("summary: the answer was cut off at its output cap")
-	// ErrNotSmaller: the checkpoint would take no less room than what it replaces.
-	ErrNotSmaller = errors.New("summary: the checkpoint is not smaller than what it replaces")
-)
-
-//go:embed prompts/instruction.md
-var instruction string
-
-//go:embed prompts/preamble.md
-var preamble string
-
-const (
-	openTag  = "<compacted-summary>"
-	closeTag = "</compacted-summary>"
-)
-
-// fences are what a summary must not be able to write: the tags around it (C125).
-var fences = regexp.MustCompile(`(?i)<(/?\s*compacted-summary)`)
 
 // Strategy is safe for concurrent use; it keeps nothing of a session.
 type Strategy struct{ config Config }
@@ -65,15 +49,20 @@ type Strategy struct{ config Config }
 // New makes the strategy.
 func New(c Config) *Strategy { return &Strategy{config: c} }
 
-// Open shows nothing: a checkpoint is an ordinary message.
-func (s *Strategy) Open(context.Context, compaction.Session) (compaction.Opening, error) {
+// Open shows nothing: a checkpoint is an ordinary message. Where the summary has a
+// model of its own whose window nobody told, the error is ErrModelWindow.
+func (s *Strategy) Open(_ context.Context, in compaction.Session) (compaction.Opening, error) {
+	if own := s.config.Model; own != "" && own != in.Model && s.config.ContextWindow == 0 {
+		return compaction.Opening{}, fmt.Errorf("%w: it is %s, and the session runs on %s: set compaction.summary.context_window to what %s takes", ErrModelWindow, own, in.Model, own)
+	}
 	return compaction.Opening{}, nil
 }
 
 // Propose answers pressure, requested, overflow and manual with a checkpoint in
-// place of the older messages. At a stopping trigger there is nothing to do: the
-// next turn looks at the line before its first step. Where the model's answer is
-// of no use it fails and the conversation stays as it is.
+// place of the older messages; under pressure it only cuts long results where that
+// brings relief enough. At a stopping trigger there is nothing to do: the next turn
+// looks at the line before its first step. Where the model's answer is of no use it
+// fails and the conversation stays as it is.
 func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
 	if in.Trigger == session.TriggerStopping {
 		return compaction.Proposal{}, nil
@@ -85,68 +74,109 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 		}
 		nodes = append(nodes, n)
 	}
-	ask := s.ask(in.Instructions)
-	limit := s.outputCap(in.Budget)
-	cut, ok := s.cut(nodes, in, llm.EstimateText(ask)+limit)
-	if !ok || onlyCheckpoints(nodes[1:cut]) {
+	if len(nodes) == 0 {
 		return compaction.Proposal{}, nil
 	}
-	span := nodes[1:cut]
-	before := 0
-	for _, n := range span {
-		before += n.Tokens
+	ask := s.ask(in.Instructions)
+	g := s.gauge(ctx, in, nodes, staged(ask))
+	trim := s.trim(in, nodes)
+	if in.Trigger == session.TriggerPressure && below(in, g, nodes, trim) {
+		return trim, nil
 	}
-	if in.Progress != nil {
-		in.Progress(fmt.Sprintf("condensing %d messages, about %d tokens", len(span), before))
+	cut, ok := compaction.BalancedTail(nodes, s.keep(nodes, in))
+	if !ok || !worthwhile(nodes[1:cut]) {
+		if in.Trigger == session.TriggerPressure {
+			return trim, nil // little as it is
+		}
+		return compaction.Proposal{}, nil
 	}
-	last := span[len(span)-1].Seq
-	answer, err := in.Access.Generate(ctx, session.Generate{
-		SurfaceUntil: last,
-		Append:       []*llm.Message{llm.Text(llm.RoleUser, ask)},
-		Model:        s.config.Model, Effort: s.config.Effort,
-		MaxOutputTokens: limit, Purpose: llm.PurposeCompaction,
-	})
-	if err != nil {
-		return compaction.Proposal{}, fmt.Errorf("summary: condense %d messages: %w", len(span), err)
-	}
-	checkpoint, err := frame(answer, limit)
+	checkpoint, err := s.checkpoint(ctx, in, nodes, cut, g, ask)
 	if err != nil {
 		return compaction.Proposal{}, err
 	}
-	if after := llm.Estimate(checkpoint); after >= before {
-		return compaction.Proposal{}, fmt.Errorf("%w: %d messages of %d tokens would become %d", ErrNotSmaller, len(span), before, after)
+	p := compaction.Proposal{Revision: in.Revision, Kind: compaction.KindSummary, Edits: []compaction.Edit{{Replace: &compaction.Replace{
+		Span:     compaction.Span{From: nodes[1].Seq, To: nodes[cut-1].Seq},
+		Messages: []*llm.Message{checkpoint},
+	}}}}
+	if in.Budget.ResetAt > 0 && !below(in, g, nodes, p) {
+		p.Edits = append(p.Edits, behind(trim.Edits, nodes[cut:])...)
 	}
-	return compaction.Proposal{
-		Revision: in.Revision, Kind: compaction.KindSummary,
-		Edits: []compaction.Edit{{Replace: &compaction.Replace{
-			Span:     compaction.Span{From: span[0].Seq, To: last},
-			Messages: []*llm.Message{checkpoint},
-		}}},
-	}, nil
+	return p, nil
 }
 
-// cut chooses how much leaves (C5, C10, C11): under pressure the newest messages
-// stay, on overflow and manually none do. On overflow the call must fit where
-// the conversation did not, so that as much stays as does not fit beside extra.
-func (s *Strategy) cut(nodes []session.Node, in compaction.Input, extra int) (int, bool) {
+// checkpoint is the message that stands for nodes[1:cut].
+func (s *Strategy) checkpoint(ctx context.Context, in compaction.Input, nodes []session.Node, cut int, g gauge, ask string) (*llm.Message, error) {
+	before := tokens(nodes[1:cut])
+	said, err := words(ctx, in.Access, nodes[cut:], s.userTokens(in.Budget.Window, before))
+	if err != nil {
+		return nil, err
+	}
+	text, err := s.condense(ctx, in, nodes[:cut], g, ask)
+	if err != nil {
+		return nil, err
+	}
+	m := frame(text, said)
+	if after := llm.Estimate(m); after >= before {
+		return nil, fmt.Errorf("%w: %d messages of %d tokens would become %d", ErrNotSmaller, cut-1, before, after)
+	}
+	return m, nil
+}
+
+// keep is how many of the newest tokens stay (C5, C10, C11): a share under pressure;
+// on overflow what was said and is not answered yet, within that share; manually none.
+func (s *Strategy) keep(nodes []session.Node, in compaction.Input) int {
 	ratio := DefaultRetainRatio
 	if s.config.RetainRatio != nil {
 		ratio = *s.config.RetainRatio
 	}
-	keep := in.Budget.Retain(ratio)
+	share := in.Budget.Retain(ratio)
 	switch in.Trigger {
 	case session.TriggerManual:
-		keep = 0
+		return 0
 	case session.TriggerOverflow:
-		keep = 0
-		if in.Budget.Window > 0 {
-			for _, n := range nodes {
-				keep += n.Tokens
-			}
-			keep = max(0, max(keep, in.Measured)+extra-in.Budget.Window)
+		open := 0
+		for i := len(nodes) - 1; i > 0 && nodes[i].Role == llm.RoleUser && nodes[i].Source != session.SourceCheckpoint; i-- {
+			open += nodes[i].Tokens
+		}
+		if open > share {
+			return 0
+		}
+		return open
+	}
+	return share
+}
+
+// trim proposes to cut every long result that the model has seen (C12).
+func (s *Strategy) trim(in compaction.Input, nodes []session.Node) compaction.Proposal {
+	if s.config.Prune != nil && !*s.config.Prune {
+		return compaction.Proposal{}
+	}
+	edits := prune.Results(nodes)
+	if len(edits) == 0 {
+		return compaction.Proposal{}
+	}
+	return compaction.Proposal{Revision: in.Revision, Kind: compaction.KindTrim, Edits: edits}
+}
+
+// below tells whether a proposal brings the measure clearly below the line.
+func below(in compaction.Input, g gauge, nodes []session.Node, p compaction.Proposal) bool {
+	gain := g.count(tokens(nodes) - compaction.After(nodes, p, nil))
+	return !p.IsZero() && float64(in.Measured-gain) < clearlyBelow*float64(in.Budget.ResetAt)
+}
+
+// behind are the edits of results that stay.
+func behind(edits []compaction.Edit, tail []session.Node) []compaction.Edit {
+	stays := make(map[int64]bool, len(tail))
+	for _, n := range tail {
+		stays[n.Seq] = true
+	}
+	var kept []compaction.Edit
+	for _, e := range edits {
+		if stays[e.Trim.Node] {
+			kept = append(kept, e)
 		}
 	}
-	return compaction.BalancedTail(nodes, keep)
+	return kept
 }
 
 func (s *Strategy) outputCap(b compaction.Budget) int {
@@ -159,41 +189,13 @@ func (s *Strategy) outputCap(b compaction.Budget) int {
 	return DefaultMaxOutputTokens
 }
 
-// ask is the instruction with what the profile and a manual request add.
-func (s *Strategy) ask(manual string) string {
-	text := strings.TrimSpace(instruction)
-	for _, more := range []string{s.config.Guidance, manual} {
-		if more = strings.TrimSpace(more); more != "" {
-			text += "\n\n" + more
-		}
-	}
-	return text
-}
-
-// frame makes the checkpoint message of an answer (C6, C8).
-func frame(answer session.Generated, limit int) (*llm.Message, error) {
-	if answer.Stop == llm.StopMaxTokens {
-		return nil, fmt.Errorf("%w (%d tokens): raise compaction.summary.max_output_tokens or model.max_output_tokens", ErrTruncated, limit)
-	}
-	text := ""
-	if answer.Message != nil {
-		text = strings.TrimSpace(answer.Message.Text())
-	}
-	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, openTag), closeTag))
-	if text == "" {
-		return nil, ErrEmpty
-	}
-	text = fences.ReplaceAllString(text, `<\$1`)
-	return llm.Text(llm.RoleUser, strings.TrimSpace(preamble)+"\n\n"+openTag+"\n"+text+"\n"+closeTag), nil
-}
-
-// onlyCheckpoints tells whether there is nothing in a span but what an earlier
-// compaction left: condensing that again gains nothing.
-func onlyCheckpoints(span []session.Node) bool {
+// worthwhile tells whether condensing a span can gain anything: it is more than what
+// an earlier compaction left, and more than a checkpoint without a word.
+func worthwhile(span []session.Node) bool {
 	for _, n := range span {
 		if n.Source != session.SourceCheckpoint {
-			return false
+			return tokens(span) > llm.Estimate(frame("", nil))
 		}
 	}
-	return true
+	return false
 }

@@ -49,7 +49,8 @@ func (x *access) Meter(context.Context) (session.Meter, error) { return x.a.mete
 func (a *Agent) Meter() session.Meter { return a.meter() }
 
 func (a *Agent) meter() session.Meter {
-	m := session.Meter{Window: a.Budget.Window, ResetAt: a.Budget.ResetAt, Reserve: a.Budget.Reserve}
+	b := a.budget()
+	m := session.Meter{Window: b.Window, ResetAt: b.ResetAt, Reserve: b.Reserve}
 	a.rec.view(func(s *fold.State) {
 		m.Measured, m.Source = s.Measure()
 		m.Fixed, m.Ordinal, m.Compactions = s.Fixed(), s.Compaction.Window, s.Compaction.Count
@@ -92,6 +93,9 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 	if g.MaxOutputTokens > 0 {
 		r.MaxOutputTokens = g.MaxOutputTokens
 	}
+	if r.Model == a.Info.Name {
+		r.MaxOutputTokens = a.outputCap(r.MaxOutputTokens, a.tokensOf(r.Messages))
+	}
 	if r.Purpose = g.Purpose; r.Purpose == "" || r.Purpose == llm.PurposeMain {
 		r.Purpose = llm.PurposeOther
 	}
@@ -102,13 +106,14 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 		return session.Generated{}, err
 	}
 	began := a.Now()
-	a.generated.Add(1)
+	a.called(x.plugin)
 	answer, _, err := a.stream(ctx, r)
 	call := session.ModelCall{Purpose: r.Purpose, Plugin: x.plugin, Millis: a.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		call.Error = err.Error()
 	} else {
 		call.Usage = answer.Usage
+		a.used(x.plugin, g, answer.Usage)
 	}
 	at := a.where()
 	if cerr := a.rec.commit(ctx, session.New(session.KindModelCall, call).At(at.Turn, at.Step)); cerr != nil {
@@ -118,6 +123,15 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 		return session.Generated{}, err
 	}
 	return session.Generated{Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop}, nil
+}
+
+// tokensOf is what messages and tool declarations are likely to come to.
+func (a *Agent) tokensOf(messages []*llm.Message) (tokens int) {
+	for _, m := range messages {
+		tokens += llm.Estimate(m)
+	}
+	a.rec.view(func(s *fold.State) { tokens = s.Scale(tokens + s.ToolTokens()) })
+	return tokens
 }
 
 // edited is the part of the surface that a model call is to see.

@@ -37,6 +37,8 @@ type Options struct {
 	Persona  Persona           // optional
 	Strategy Strategy          // zero = none
 	Budget   compaction.Budget
+	// Resolve draws the line of another window with the profile's keys; optional.
+	Resolve  func(window int) (compaction.Budget, error)
 	Retry    Retry
 	Limits   Limits
 	Observer Observer // optional
@@ -73,8 +75,9 @@ type Strategy struct {
 	compaction.Strategy
 	Name   string
 	Plugin string // the plugin whose tools may request a compaction
-	// Auto tells whether marks and the line act by themselves (N21).
-	Auto bool
+	// Auto tells whether marks and the line act at all (N21); Ask, that a person has to
+	// agree before the line does.
+	Auto, Ask bool
 }
 
 // Observer hears what happens, in log order. It is called from one goroutine at
@@ -99,11 +102,11 @@ type Agent struct {
 	marks    []compaction.Mark
 	shared   []prompt.Section // the host's and the plugins', asked once a window
 	before   []prompt.Section // those from before the newest compaction, nil where another process made it
+	billed   bill             // what the strategy's plugin had the model do in this process
 
 	mailing   sync.Mutex      // one look at the mail at a time
 	callIDs   map[string]bool // on the surface
 	gone      string          // where an earlier process worked, unless it is still there
-	generated atomic.Int64    // model calls made by Generate
 	started   time.Time
 	stepCount int // of this process
 	turnCount int
@@ -115,6 +118,10 @@ type Agent struct {
 	turning    turning // how to end the step under way
 	unopened   bool    // the strategy is to be opened before the next step
 	askAgain   int     // tokens in use from which the person is asked again, see consent
+	unasked    int     // the turn in which nobody could be asked
+	overranIn  int     // the turn in which an answer was set aside, see overran
+	pressed    int     // tokens in use before a compaction that no answer has followed yet, 0 = none
+	line       atomic.Pointer[compaction.Budget]
 }
 
 // wakes are the kinds of events after which an agent that waits looks around.
@@ -145,6 +152,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 			o.Observer.Event(e, a.meter())
 		}
 	}
+	a.recall()
 	closers, why := fold.Repair(o.State), changed(o.State, o)
 	if err := a.rec.commit(ctx, append(closers, session.New(session.KindSessionOpened, o.Opened))...); err != nil {
 		return nil, err
@@ -166,7 +174,7 @@ func Open(ctx context.Context, o Options) (*Agent, error) {
 // after Open, when plugins may already use the agent's Access.
 func (a *Agent) Begin(ctx context.Context) error {
 	a.unopened = a.Strategy.Strategy != nil
-	if err := a.reopen(ctx); err != nil || a.Strategy.Strategy == nil || a.Budget.Window > 0 {
+	if err := a.reopen(ctx); err != nil || a.Strategy.Strategy == nil || a.budget().Window > 0 {
 		return err
 	}
 	return a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: "WINDOW_UNKNOWN",
@@ -190,6 +198,9 @@ func (a *Agent) reopen(ctx context.Context) error {
 	s.FixedTokens = fixed
 	opening, err := a.Strategy.Open(ctx, s)
 	if err != nil {
+		return fmt.Errorf("open strategy %q: %w", a.Strategy.Name, err)
+	}
+	if err := compaction.CheckOpening(opening); err != nil {
 		return fmt.Errorf("open strategy %q: %w", a.Strategy.Name, err)
 	}
 	a.mu.Lock()
@@ -226,7 +237,7 @@ func (a *Agent) PluginState(s session.PluginState) {
 
 // session tells a strategy what it serves.
 func (a *Agent) session() compaction.Session {
-	s := compaction.Session{Agent: a.Name, Provider: a.Info.Provider, Model: a.Info.Name, Budget: a.Budget, Access: a.Access(a.Strategy.Plugin)}
+	s := compaction.Session{Agent: a.Name, Provider: a.Info.Provider, Model: a.Info.Name, Budget: a.budget(), Access: a.Access(a.Strategy.Plugin)}
 	a.rec.view(func(st *fold.State) {
 		s.ID, s.Workspace, s.Created, s.Resumed = a.rec.log.ID(), st.Created.Workspace, st.Created.Time, st.Turn.Ordinal > 0
 		s.Directory, s.Parent, s.Depth, s.Spawn = st.Directory, st.Created.Parent, st.Created.Depth, st.Created.Spawn

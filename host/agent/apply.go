@@ -16,10 +16,11 @@ import (
 
 // applied is what became of one question to the strategy.
 type applied struct {
-	applied bool
-	goOn    bool // the strategy wants the turn to go on
-	kind    compaction.Kind
-	gain    int // tokens
+	applied   bool
+	postponed bool // by one step
+	goOn      bool // the strategy wants the turn to go on
+	kind      compaction.Kind
+	gain      int // tokens
 }
 
 // compact asks the strategy and applies what it proposes, in one append. A
@@ -29,25 +30,32 @@ func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 	if err := a.rec.flush(ctx); err != nil {
 		return applied{}, err
 	}
+	q.began, q.bills, q.tokens = a.Now(), a.bills(), max(a.measured()+q.pending, q.counted)
 	if err := a.reopen(ctx); err != nil {
 		return applied{}, a.fail(ctx, q, err)
 	}
-	began, calls := a.Now(), a.generated.Load()
-	in, generation := a.input(q)
-	p, err := a.Strategy.Propose(ctx, in)
+	p, in, generation, err := a.propose(ctx, q)
 	if ctx.Err() != nil {
 		return applied{}, context.Cause(ctx)
 	}
 	switch {
 	case err != nil:
 		return applied{}, a.fail(ctx, q, err)
+	case p.Postpone && p.IsZero():
+		return applied{postponed: true, goOn: true}, a.postpone(q, p)
+	case p.Postpone:
+		return applied{}, a.fail(ctx, q, &refusedError{errors.New("it puts the compaction off and has edits all the same")})
 	case p.IsZero() && q.trigger == session.TriggerManual:
 		return applied{}, a.dropAsked(ctx, "there is nothing to compact")
+	case p.IsZero() && q.more:
+		return applied{}, nil
 	case p.IsZero():
 		return applied{}, a.fail(ctx, q, errors.New("the strategy found nothing to compact"))
 	}
-	ended := session.CompactionEnded{Strategy: a.Strategy.Name, Kind: string(p.Kind), Trigger: q.trigger, ModelCalls: int(a.generated.Load() - calls), Boot: p.Boot}
-	if err := a.apply(ctx, q, in, generation, p, &ended, func() int64 { return a.Now().Sub(began).Milliseconds() }); err != nil {
+	ended := session.CompactionEnded{Strategy: a.Strategy.Name, Kind: string(p.Kind), Trigger: q.trigger, Boot: p.Boot}
+	spent := a.bills().sub(q.bills)
+	ended.ModelCalls, ended.CostUSD = spent.calls, a.price(spent)
+	if err := a.apply(ctx, q, in, generation, p, &ended, func() int64 { return a.Now().Sub(q.began).Milliseconds() }); err != nil {
 		var refused *refusedError
 		if errors.As(err, &refused) {
 			return applied{}, a.fail(ctx, q, refused)
@@ -55,12 +63,13 @@ func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 		return applied{}, err
 	}
 	a.learnCallIDs()
-	return applied{true, p.Continue, p.Kind, ended.TokensBefore - ended.TokensAfter}, nil
+	a.askAgain, a.pressed = 0, in.Measured
+	return applied{applied: true, goOn: p.Continue, kind: p.Kind, gain: ended.TokensBefore - ended.TokensAfter}, nil
 }
 
 // input describes the surface as it stands, and its generation.
 func (a *Agent) input(q ask) (compaction.Input, int) {
-	in := compaction.Input{Session: a.rec.log.ID(), Trigger: q.trigger, Attempt: q.attempt, Budget: a.Budget, Instructions: q.instructions,
+	in := compaction.Input{Session: a.rec.log.ID(), Trigger: q.trigger, Attempt: q.attempt, Budget: a.budget(), Instructions: q.instructions,
 		Note: q.note, Seed: a.Seed(), Time: a.Now(), Access: a.Access(a.Strategy.Plugin), Progress: func(text string) {
 			if a.Observer != nil {
 				a.Observer.Progress(a.Strategy.Name, a.rec.secrets.text(tool.Clean(text)))
@@ -71,7 +80,9 @@ func (a *Agent) input(q ask) (compaction.Input, int) {
 	a.rec.view(func(s *fold.State) {
 		in.Revision, in.TurnOpen = s.Head, s.Turn.Open
 		in.Measured, in.Source = s.Measure()
-		in.Measured += q.pending
+		if in.Measured += q.pending; q.counted > in.Measured {
+			in.Measured, in.Source = q.counted, fold.SourceUsage
+		}
 		outline, generation = s.Surface.Outline(), s.Surface.Generation
 	})
 	in.Outline = nodes(outline)
@@ -179,6 +190,10 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 	if b.err != nil {
 		return nil, &refusedError{b.err}
 	}
+	if err := a.outgrown(s, b.surface, p.Kind); err != nil {
+		return nil, &refusedError{err}
+	}
+	count(ended, &s.Surface, b.surface, p.Edits)
 	ended.TokensAfter = s.Scale(b.surface.Tokens+s.ToolTokens()) + q.pending
 	ended.Relieved = a.below(ended.TokensAfter)
 	ended.Millis = millis()
@@ -187,7 +202,7 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 		b.add(session.New(session.KindCompactionRest, session.CompactionRest{Why: whyByPerson}))
 	}
 	if !ended.Relieved && s.Compaction.Failures+1 >= maxFailures && !s.Compaction.Breaker {
-		for _, e := range a.breaker(s) {
+		for _, e := range a.breaker(s, inARow) {
 			b.add(e)
 		}
 	}
@@ -198,6 +213,40 @@ func (a *Agent) compactionEvents(s *fold.State, q ask, in compaction.Input, p co
 		b.events[i] = b.events[i].At(s.Turn.Ordinal, s.Turn.Step)
 	}
 	return b.events, b.err
+}
+
+// outgrown says why a new surface is too large, new sections of the strategy included.
+// Only a reset may be larger than what it replaces, and nothing may outgrow the window.
+func (a *Agent) outgrown(s *fold.State, after *fold.Surface, kind compaction.Kind) error {
+	was, will, window := s.Estimate(), s.Scale(after.Tokens+s.ToolTokens()), a.budget().Window
+	if will <= was || kind == compaction.KindReset && (window <= 0 || will < window) {
+		return nil
+	}
+	text := fmt.Sprintf("%d tokens would become %d with what it puts into the system prompt", was, will)
+	if window > 0 && will >= window {
+		text += fmt.Sprintf(", and the window holds %d", window)
+	}
+	return errors.New(text)
+}
+
+// count says what became of the messages behind node 0.
+func count(ended *session.CompactionEnded, before, after *fold.Surface, edits []compaction.Edit) {
+	stood := make(map[int64]bool, len(before.Nodes))
+	for _, n := range before.Nodes[1:] {
+		stood[n.Seq] = true
+	}
+	ended.Kept, ended.Trimmed = 0, 0
+	for _, n := range after.Nodes[1:] {
+		if stood[n.Seq] {
+			ended.Kept++
+		}
+	}
+	for _, e := range edits {
+		if e.Trim != nil {
+			ended.Trimmed++
+		}
+	}
+	ended.Dropped = len(stood) - ended.Kept - ended.Trimmed
 }
 
 // sendable tells whether a surface may be sent once the next input stands

@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tureen-host/tureen/compaction"
+	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
 )
@@ -18,13 +21,21 @@ const (
 	maxFailures = 3 // in a row, then the breaker opens
 )
 
+var inARow = fmt.Sprintf("%d compactions in a row brought no relief", maxFailures)
+
 // ask is one question to the strategy.
 type ask struct {
 	trigger      session.Trigger
 	attempt      int
-	pending      int // tokens of input that is not on the surface yet
+	pending      int  // tokens of input that is not on the surface yet
+	counted      int  // tokens in use as the endpoint counted them, 0 = it did not
+	more         bool // there may be nothing left to do
 	instructions string
 	note         string
+
+	tokens int // in use
+	began  time.Time
+	bills  bill // when it began
 }
 
 // relieve makes room before a request: it fires an armed request, and asks the
@@ -46,13 +57,20 @@ func (a *Agent) relieve(ctx context.Context, p assembled, messages []session.Eve
 			return p, err
 		}
 	}
-	if spoken {
-		if err := a.consent(ctx, a.pending(p, messages)); err != nil {
+	step, owed := a.postponed(a.pending(p, messages))
+	if step {
+		return p, nil
+	}
+	agreed := owed != "" // when it was put off
+	if !agreed {
+		if agreed, err = a.consent(ctx, a.pending(p, messages), spoken); err != nil {
 			return p, err
 		}
 	}
-	for attempt := 1; attempt <= maxAttempts && a.due(a.pending(p, messages)); attempt++ {
-		out, err := a.compact(ctx, ask{trigger: session.TriggerPressure, attempt: attempt, pending: a.pending(p, messages)})
+	for attempt := 1; attempt <= maxAttempts && agreed && (owed != "" || a.due(a.pending(p, messages))); attempt++ {
+		trigger := cmp.Or(owed, session.TriggerPressure)
+		owed = ""
+		out, err := a.compact(ctx, ask{trigger: trigger, attempt: attempt, pending: a.pending(p, messages)})
 		if err != nil {
 			return p, err
 		}
@@ -83,50 +101,39 @@ func (a *Agent) reassemble(ctx context.Context, p assembled, applied bool, err e
 // relieveStopping asks the strategy when a turn ended well past the line; true
 // means that the turn goes on (N15).
 func (a *Agent) relieveStopping(ctx context.Context) (bool, error) {
-	if a.Strategy.Strategy == nil || !a.due(0) {
-		return false, nil
-	}
-	out, err := a.compact(ctx, ask{trigger: session.TriggerStopping, attempt: 1})
-	return out.applied && out.goOn, err
-}
-
-// relieveOverflow asks the strategy after the endpoint refused the request as
-// too long; true means that the surface is smaller now (C10).
-func (a *Agent) relieveOverflow(ctx context.Context) (bool, error) {
 	if a.Strategy.Strategy == nil {
 		return false, nil
 	}
-	out, err := a.compact(ctx, ask{trigger: session.TriggerOverflow, attempt: 1})
-	if err != nil || !out.applied {
-		return false, err
-	}
-	p, err := a.assemble(ctx)
-	if err != nil {
-		return false, err
-	}
-	return true, a.rec.build(func(s *fold.State) ([]session.Event, error) {
-		events := p.events(s, a.InHistory)
-		for i := range events {
-			events[i] = events[i].At(s.Turn.Ordinal, s.Turn.Step)
+	if _, owed := a.postponed(0); owed == "" {
+		if !a.due(0) {
+			return false, nil
 		}
-		return events, nil
-	})
+		if agreed, err := a.consent(ctx, 0, false); err != nil || !agreed {
+			return false, err
+		}
+	}
+	out, err := a.compact(ctx, ask{trigger: session.TriggerStopping, attempt: 1})
+	return (out.applied || out.postponed) && out.goOn, err
 }
 
 // below tells whether a measure lies below the line.
-func (a *Agent) below(tokens int) bool { return a.Budget.ResetAt <= 0 || tokens < a.Budget.ResetAt }
+func (a *Agent) below(tokens int) bool {
+	line := a.budget().ResetAt
+	return line <= 0 || tokens < line
+}
 
 // due tells whether the line is crossed and automatic compaction may act: it neither
 // rests after an undo nor has its breaker open. It closes the breaker once the measure
 // is below the line again.
 func (a *Agent) due(pending int) bool {
-	if a.Budget.ResetAt <= 0 || !a.Strategy.Auto {
+	line := a.budget().ResetAt
+	if line <= 0 || !a.Strategy.Auto {
 		return false
 	}
 	var past, open, rests bool
 	a.rec.view(func(s *fold.State) {
 		measured, _ := s.Measure()
-		past, open, rests = measured+pending >= a.Budget.ResetAt, s.Compaction.Breaker, s.Compaction.Rest
+		past, open, rests = measured+pending >= line, s.Compaction.Breaker, s.Compaction.Rest
 	})
 	if !past && open {
 		if err := a.rec.stage(session.New(session.KindBreaker, session.Breaker{Why: "use fell below the line"})); err != nil {
@@ -152,7 +159,8 @@ func (a *Agent) pending(p assembled, messages []session.Event) int {
 // is steered, the others count as shown, for they are stale (N14). Past the line
 // none is.
 func (a *Agent) dueMarks(s *fold.State, messages []session.Event) []session.Event {
-	if a.Budget.Window <= 0 || !a.Strategy.Auto || s.Compaction.Rest {
+	b := a.budget()
+	if b.Window <= 0 || !a.Strategy.Auto || s.Compaction.Rest {
 		return nil
 	}
 	measured, _ := s.Measure()
@@ -161,8 +169,8 @@ func (a *Agent) dueMarks(s *fold.State, messages []session.Event) []session.Even
 			measured += s.Scale(estimate(m))
 		}
 	}
-	remaining := a.Budget.Window - measured
-	if remaining <= a.Budget.Reserve {
+	remaining := b.Window - measured
+	if remaining <= b.Reserve {
 		return nil
 	}
 	a.mu.Lock()
@@ -175,7 +183,7 @@ func (a *Agent) dueMarks(s *fold.State, messages []session.Event) []session.Even
 			continue
 		}
 		if len(events) == 0 && !laterShown(s, marks, m) {
-			text := strings.ReplaceAll(m.Text, "{{room}}", strconv.Itoa(remaining-a.Budget.Reserve))
+			text := strings.ReplaceAll(m.Text, "{{room}}", strconv.Itoa(remaining-b.Reserve))
 			events = append(events, userMessage(text, session.SourceHost, a.Strategy.Plugin, 0))
 		}
 		events = append(events, session.New(session.KindMarkShown, session.MarkShown{ID: m.ID}))
@@ -191,12 +199,13 @@ func laterShown(s *fold.State, marks []compaction.Mark, m compaction.Mark) bool 
 // fail books a compaction that did not come about, and opens the breaker after
 // the third in a row. A request that the agent made itself is answered to it.
 func (a *Agent) fail(ctx context.Context, q ask, cause error) error {
-	at := a.where()
+	at, spent := a.where(), a.bills().sub(q.bills)
 	err := a.rec.build(func(s *fold.State) ([]session.Event, error) {
 		events := []session.Event{session.New(session.KindCompactionFailed, session.CompactionFailed{
-			Strategy: a.Strategy.Name, Trigger: q.trigger, Attempt: q.attempt, Error: cause.Error()}).At(at.Turn, at.Step)}
+			Strategy: a.Strategy.Name, Trigger: q.trigger, Attempt: q.attempt, Error: cause.Error(), Tokens: q.tokens,
+			ModelCalls: spent.calls, CostUSD: a.price(spent), Millis: a.Now().Sub(q.began).Milliseconds()}).At(at.Turn, at.Step)}
 		if s.Compaction.Failures+1 >= maxFailures && !s.Compaction.Breaker {
-			events = append(events, a.breaker(s)...)
+			events = append(events, a.breaker(s, inARow)...)
 		}
 		return events, nil
 	})
@@ -212,11 +221,42 @@ func (a *Agent) fail(ctx context.Context, q ask, cause error) error {
 	return a.rec.flush(ctx)
 }
 
+// unrelieved opens the breaker where the first count of the endpoint after a
+// compaction is past the line and about what it was before: what it counts there no
+// compaction shrinks.
+func (a *Agent) unrelieved(prompt int) error {
+	before, line := a.pressed, a.budget().ResetAt
+	a.pressed = 0
+	if before == 0 || line <= 0 || prompt < line || 10*prompt < 9*before {
+		return nil
+	}
+	return a.rec.build(func(s *fold.State) ([]session.Event, error) {
+		if s.Compaction.Breaker {
+			return nil, nil
+		}
+		return a.breaker(s, "the newest compaction brought no relief"), nil
+	})
+}
+
+// tooFull says why no request can be made: what no compaction removes leaves no room.
+func (a *Agent) tooFull(p assembled) error {
+	window, system, tools := a.budget().Window, llm.Estimate(llm.Text(llm.RoleSystem, p.system)), llm.EstimateTools(p.header.Tools)
+	answer := min(a.Info.MaxOutputTokens, leastAnswer)
+	a.rec.view(func(s *fold.State) { system, tools = s.Scale(system), s.Scale(tools) })
+	if window <= 0 || system+tools+answer <= window {
+		return nil
+	}
+	return &llm.Error{Code: llm.CodeOverflow,
+		Message: fmt.Sprintf("about %d tokens of system prompt, %d of tool declarations and %d for an answer are more than the context window of %d, so nothing was sent", system, tools, answer, window),
+		Hint:    "raise model.context_window if the model has more, or declare fewer tools, or shorten the prompt's sections"}
+}
+
 // breaker opens the breaker with one warning that has the numbers.
-func (a *Agent) breaker(s *fold.State) []session.Event {
+func (a *Agent) breaker(s *fold.State, what string) []session.Event {
+	b := a.budget()
 	measured, source := s.Measure()
-	why := fmt.Sprintf("%d compactions in a row brought no relief: %d of %d tokens in use (%s), the line is at %d, %d are fixed",
-		maxFailures, measured, a.Budget.Window, source, a.Budget.ResetAt, s.Fixed())
+	why := fmt.Sprintf("%s: %d of %d tokens in use (%s), the line is at %d, %d are fixed",
+		what, measured, b.Window, source, b.ResetAt, s.Fixed())
 	return []session.Event{
 		session.New(session.KindBreaker, session.Breaker{Open: true, Why: why}),
 		session.New(session.KindWarning, session.Warning{Code: "COMPACTION_BREAKER", Message: why,

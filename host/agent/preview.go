@@ -20,9 +20,11 @@ type Preview struct {
 	ResetAt      int             `json:"reset_at"`
 	Relieved     bool            `json:"relieved"` // the new surface lies below the line
 	ModelCalls   int             `json:"model_calls"`
+	CostUSD      *float64        `json:"cost_usd"` // of these calls; null = unpriced
 	Millis       int64           `json:"ms"`
 	Trimmed      int             `json:"trimmed"`         // results that are cut
 	Dropped      int             `json:"dropped"`         // nodes that leave the surface
+	Kept         int             `json:"kept"`            // messages that stand as they stood
 	Added        []string        `json:"added,omitempty"` // texts that take their place
 	Boot         string          `json:"boot,omitempty"`
 	Refused      string          `json:"refused,omitempty"` // why the host would not apply it
@@ -31,7 +33,7 @@ type Preview struct {
 // Preview asks the strategy what it would do now and applies nothing; model calls
 // that it makes are booked. It must not run beside Run.
 func (a *Agent) Preview(ctx context.Context, instructions string) (Preview, error) {
-	out := Preview{Strategy: a.Strategy.Name, ResetAt: a.Budget.ResetAt}
+	out := Preview{Strategy: a.Strategy.Name, ResetAt: a.budget().ResetAt}
 	if a.Strategy.Strategy == nil {
 		return out, errNoStrategy
 	}
@@ -42,11 +44,12 @@ func (a *Agent) Preview(ctx context.Context, instructions string) (Preview, erro
 		return out, err
 	}
 	q := ask{trigger: session.TriggerManual, attempt: 1, instructions: instructions}
-	began, calls := a.Now(), a.generated.Load()
+	began, bills := a.Now(), a.bills()
 	in, generation := a.input(q)
 	p, err := a.Strategy.Propose(ctx, in)
 	out.TokensBefore, out.TokensAfter = in.Measured, in.Measured
-	out.ModelCalls, out.Millis = int(a.generated.Load()-calls), a.Now().Sub(began).Milliseconds()
+	spent := a.bills().sub(bills)
+	out.ModelCalls, out.CostUSD, out.Millis = spent.calls, a.price(spent), a.Now().Sub(began).Milliseconds()
 	switch {
 	case ctx.Err() != nil:
 		return out, context.Cause(ctx)
@@ -64,7 +67,7 @@ func (a *Agent) Preview(ctx context.Context, instructions string) (Preview, erro
 	case err != nil:
 		return out, err
 	default:
-		out.TokensAfter, out.Relieved = ended.TokensAfter, ended.Relieved
+		out.TokensAfter, out.Relieved, out.Kept = ended.TokensAfter, ended.Relieved, ended.Kept
 	}
 	a.describe(&out, p)
 	return out, nil

@@ -46,9 +46,10 @@ func orDefault(d, fallback time.Duration) time.Duration {
 }
 
 // ask sends the step's request until it is answered: one retry layer, and one
-// compaction where the endpoint says that the context is too long (L10, C10).
+// compaction where the endpoint says, or its count shows, that the context is too
+// long (L10, C10).
 func (a *Agent) ask(ctx context.Context) (answer *llm.Answer, attempt int, took time.Duration, err error) {
-	retries, overflowed := 0, false
+	retries, recovered := 0, recovery{}
 	for ; ; attempt++ {
 		if err := a.rec.flush(ctx); err != nil { // also what an overflow made (L17)
 			return nil, attempt, 0, err
@@ -57,17 +58,20 @@ func (a *Agent) ask(ctx context.Context) (answer *llm.Answer, attempt int, took 
 		began := a.Now()
 		answer, partial, err := a.stream(ctx, request)
 		if err == nil {
-			return answer, attempt, a.Now().Sub(began), nil
+			took := a.Now().Sub(began)
+			if again, cerr := a.overran(ctx, answer, attempt, &recovered); cerr != nil || !again {
+				return answer, attempt, took, cerr
+			}
+			continue
 		}
 		if ctx.Err() != nil {
 			return nil, attempt, 0, errors.Join(a.keepPartial(ctx, partial, attempt), context.Cause(ctx))
 		}
-		if llm.CodeOf(err) == llm.CodeOverflow && !overflowed {
-			overflowed = true
+		if llm.CodeOf(err) == llm.CodeOverflow && !recovered.compacted {
 			if err := a.attempted(ctx, err, partial, attempt, 0); err != nil {
 				return nil, attempt, 0, err
 			}
-			again, cerr := a.relieveOverflow(ctx)
+			again, cerr := a.overflowed(ctx, err, request, &recovered)
 			if cerr != nil {
 				return nil, attempt, 0, cerr
 			}
@@ -120,7 +124,7 @@ func (a *Agent) attempted(ctx context.Context, err error, partial *llm.Message, 
 	f := failureOf(err)
 	at := a.where()
 	return a.rec.commit(ctx, session.New(session.KindAttempt, session.Attempt{
-		Code: f.Code, Message: f.Message, Attempt: attempt, Partial: partial, RetryAfter: wait.Milliseconds(),
+		Code: f.Code, Message: f.Message, Attempt: attempt, Partial: partial, RetryAfter: wait.Milliseconds(), Purpose: a.purpose(),
 	}).At(at.Turn, at.Step))
 }
 
@@ -130,10 +134,10 @@ func (a *Agent) keepPartial(ctx context.Context, partial *llm.Message, attempt i
 	at := a.where()
 	if partial == nil {
 		return a.rec.commit(ctx, session.New(session.KindAttempt, session.Attempt{
-			Code: string(llm.CodeAborted), Message: "ended before anything was said", Attempt: attempt}).At(at.Turn, at.Step))
+			Code: string(llm.CodeAborted), Message: "ended before anything was said", Attempt: attempt, Purpose: a.purpose()}).At(at.Turn, at.Step))
 	}
 	partial.Interrupted = true
-	return a.rec.commit(ctx, session.New(session.KindMessageAssistant, session.Assistant{Message: partial, Attempt: attempt}).
+	return a.rec.commit(ctx, session.New(session.KindMessageAssistant, session.Assistant{Message: partial, Attempt: attempt, Purpose: a.purpose()}).
 		At(at.Turn, at.Step).On(session.Op{Kind: session.OpAppend}))
 }
 
@@ -145,6 +149,11 @@ func (a *Agent) request() llm.Request {
 		if s.Header != nil {
 			r.Tools = s.Header.Tools
 		}
+		if s.LastWords() {
+			r.Purpose = llm.PurposeNotes
+		}
+		sent, _ := s.Measure()
+		r.MaxOutputTokens = a.outputCap(r.MaxOutputTokens, sent)
 	})
 	return r
 }
@@ -153,6 +162,7 @@ func (a *Agent) request() llm.Request {
 // the text and reasoning that had arrived, nil where there was none.
 func (a *Agent) stream(ctx context.Context, r llm.Request) (*llm.Answer, *llm.Message, error) {
 	var text, reasoning strings.Builder
+	shown := r.Purpose == llm.PurposeMain || r.Purpose == a.purpose() // a summary is no answer
 	for chunk, err := range a.Model.Stream(ctx, r) {
 		if err != nil {
 			return nil, partialMessage(text.String(), reasoning.String()), err
@@ -167,7 +177,7 @@ func (a *Agent) stream(ctx context.Context, r llm.Request) (*llm.Answer, *llm.Me
 		case llm.BlockReasoning:
 			reasoning.WriteString(chunk.Delta)
 		}
-		if a.Observer != nil && r.Purpose == llm.PurposeMain { // a summary is no answer
+		if a.Observer != nil && shown {
 			a.Observer.Delta(chunk.Kind, chunk.Delta)
 		}
 	}

@@ -4,58 +4,98 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/host/session/fold"
 )
 
-// What a person is asked whose words would go past the line while automatic
-// compaction rests.
+// What a person is asked before the line acts: where automatic compaction rests or is
+// to be put to them, and where an endpoint refused a request.
 const (
 	textConsent  = "The context is past its line, and compaction rests since the last one was undone. Compact now?"
+	textAsk      = "The context is past its line. Compact now?"
+	textOverflow = "The endpoint finds the conversation too long. Compact now? Else the turn ends here."
 	optionYes    = "Compact now"
 	optionNo     = "Leave it"
-	describeYes  = "the conversation gives way to what the strategy makes of it; compaction acts by itself again"
+	describeYes  = "the conversation gives way to what the strategy makes of it"
+	describeActs = "; compaction acts by itself again"
 	describeNo   = "go on with all of it; nothing is compacted by itself"
 	whyConsent   = "the person agreed to a compaction"
 	whyByPerson  = "a person asked for a compaction"
 	hintRests    = "tureen compact makes room now; it ends the rest"
+	hintUnasked  = `tureen compact makes room now; with -c compaction.on_trigger="auto" it happens by itself`
 	codeRests    = "COMPACTION_RESTS"
+	codeUnasked  = "COMPACTION_UNASKED"
 	reasonNobody = "nobody can be asked, so the request is sent as it is"
 )
 
-// consent asks the person, who has just spoken, whether the rest after an undo is
-// over, where their words are past the line. A yes ends it. Whom it cannot ask it
-// warns, once a turn. After a no it asks again when half of the room that was left
-// is used.
-func (a *Agent) consent(ctx context.Context, pending int) error {
-	measured, past := 0, false
+// consent tells whether the line may act. Where a person is to decide they are asked,
+// once it is crossed; while compaction rests after an undo, only when they have just
+// spoken, and a yes ends the rest. Whom it cannot ask it warns, once a turn. After a no
+// it asks again when half of the room that was left is used.
+func (a *Agent) consent(ctx context.Context, pending int, spoken bool) (bool, error) {
+	measured, past, rests := 0, false, false
 	a.rec.view(func(s *fold.State) {
 		measured, _ = s.Measure()
-		measured += pending
-		past = s.Compaction.Rest && !s.Compaction.Breaker && a.Strategy.Auto && !a.below(measured)
+		measured, rests = measured+pending, s.Compaction.Rest
+		past = !s.Compaction.Breaker && a.Strategy.Auto && !a.below(measured)
 	})
-	if !past || measured < a.askAgain {
-		return nil
-	}
-	numbers := fmt.Sprintf("%d of %d tokens are in use and the line is at %d", measured, a.Budget.Window, a.Budget.ResetAt)
-	answer := session.Answer{Outcome: session.OutcomeUnavailable}
-	if a.Asker != nil {
-		var err error
-		if answer, err = a.question(ctx, session.Question{Kind: session.QuestionOpen, Text: textConsent, Detail: numbers, Options: []session.Option{
-			{Label: optionYes, Description: describeYes}, {Label: optionNo, Description: describeNo}}}, 0); err != nil {
-			return err
-		}
-	}
 	at := a.where()
 	switch {
-	case answer.Chose(optionYes):
-		return a.rec.stage(session.New(session.KindCompactionRest, session.CompactionRest{Why: whyConsent}).At(at.Turn, at.Step))
-	case answer.Outcome == session.OutcomeUnavailable:
-		return a.rec.stage(session.New(session.KindWarning, session.Warning{Code: codeRests,
-			Message: "compaction rests since the last one was undone: " + numbers + "; " + reasonNobody, Hint: hintRests}).At(at.Turn, at.Step))
+	case !rests && !a.Strategy.Ask:
+		return true, nil
+	case !past, measured < a.askAgain, rests && !spoken, a.unasked == at.Turn:
+		return false, nil
 	}
-	a.askAgain = measured + max(1, (a.Budget.Window-measured)/2)
-	return nil
+	b := a.budget()
+	numbers := fmt.Sprintf("%d of %d tokens are in use and the line is at %d", measured, b.Window, b.ResetAt)
+	text, yes := textAsk, describeYes
+	if rests {
+		text, yes = textConsent, describeYes+describeActs
+	}
+	answer, err := a.askPerson(ctx, text, numbers, yes, describeNo)
+	switch {
+	case err != nil:
+		return false, err
+	case answer.Chose(optionYes) && rests:
+		return true, a.rec.stage(session.New(session.KindCompactionRest, session.CompactionRest{Why: whyConsent}).At(at.Turn, at.Step))
+	case answer.Chose(optionYes):
+		return true, nil
+	case answer.Outcome != session.OutcomeUnavailable:
+		a.askAgain = measured + max(1, b.Window/16, (b.Window-measured)/2)
+		return false, nil
+	}
+	a.unasked = at.Turn
+	w := session.Warning{Code: codeUnasked, Message: "the context is past its line: " + numbers + "; " + reasonNobody, Hint: hintUnasked}
+	if rests {
+		w = session.Warning{Code: codeRests, Message: "compaction rests since the last one was undone: " + numbers + "; " + reasonNobody, Hint: hintRests}
+	}
+	return false, a.rec.stage(session.New(session.KindWarning, w).At(at.Turn, at.Step))
+}
+
+// mayRecover tells whether the surface may be made smaller because a request was too
+// long. A person who is to decide is asked. Where nobody can be it may, for else the
+// run is over, and a warning says so.
+func (a *Agent) mayRecover(ctx context.Context, failure *llm.Error) (bool, error) {
+	if !a.Strategy.Ask {
+		return true, nil
+	}
+	answer, err := a.askPerson(ctx, textOverflow, failure.Message, describeYes, "the turn ends; the conversation stays as it is")
+	if err != nil || answer.Outcome != session.OutcomeUnavailable {
+		return answer.Chose(optionYes), err
+	}
+	at := a.where()
+	return true, a.rec.stage(session.New(session.KindWarning, session.Warning{Code: codeUnasked,
+		Message: "the endpoint finds the conversation too long and nobody can be asked, so it is compacted: " + failure.Message}).At(at.Turn, at.Step))
+}
+
+// askPerson puts yes or no to the person, where there is one.
+func (a *Agent) askPerson(ctx context.Context, text, detail, yes, no string) (session.Answer, error) {
+	if a.Asker == nil {
+		return session.Answer{Outcome: session.OutcomeUnavailable}, nil
+	}
+	return a.question(ctx, session.Question{Kind: session.QuestionOpen, Text: text, Detail: detail, Options: []session.Option{
+		{Label: optionYes, Description: yes}, {Label: optionNo, Description: no}}}, 0)
 }
 
 // saidByPerson tells whether a person's words are among the items.

@@ -47,6 +47,9 @@ func (a *Agent) admit(ctx context.Context, first bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err := a.tooFull(p); err != nil {
+		return false, err
+	}
 	if p, err = a.relieve(ctx, p, messages, first && saidByPerson(items)); err != nil {
 		return false, err
 	}
@@ -123,6 +126,7 @@ func (a *Agent) commitStep(ctx context.Context, p assembled, items []fold.Item, 
 		events = append(events, session.New(session.KindStepStarted, session.StepStarted{}))
 		events = append(events, p.events(s, a.InHistory)...)
 		events = append(events, messages...)
+		events = append(events, lastWords(s)...)
 		events = append(events, a.dueMarks(s, messages)...)
 		for i := range events {
 			events[i] = events[i].At(turn, step)
@@ -145,9 +149,10 @@ func (a *Agent) step(ctx context.Context) (outcome, error) {
 	a.uniqueCallIDs(answer.Message)
 	at := a.where()
 	assistant := session.New(session.KindMessageAssistant, session.Assistant{
-		Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop, Model: answer.Model, Attempt: attempt, Millis: took.Milliseconds(),
+		Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop, Model: answer.Model, Attempt: attempt, Millis: took.Milliseconds(), Purpose: a.purpose(),
 	}).At(at.Turn, at.Step).On(session.Op{Kind: session.OpAppend})
-	if err := a.rec.stage(assistant); err != nil {
+	cut := a.cutsPrompt()
+	if err := errors.Join(a.rec.stage(assistant), a.warnCut(cut), a.unrelieved(answer.Usage.Prompt())); err != nil {
 		return 0, err
 	}
 	calls := answer.Message.Calls()

@@ -39,7 +39,7 @@ type batch struct {
 func (a *Agent) runTools(ctx context.Context, at hook.Where, calls []llm.ToolCall) (conclude bool, err error) {
 	b := &batch{a: a, at: at, calls: calls, room: a.room(),
 		args: make([]json.RawMessage, len(calls)), results: make([]tool.Result, len(calls)), took: make([]time.Duration, len(calls)),
-		bounds: make([]session.Confinement, len(calls)), share: spill.NewBatch(a.Budget.ResetAt)}
+		bounds: make([]session.Confinement, len(calls)), share: spill.NewBatch(a.budget().ResetAt)}
 	for _, wave := range tool.Waves(len(calls), func(i int) bool { return a.Tools.Parallel(calls[i].Name) }) {
 		if ctx.Err() != nil {
 			break // what is left gets its results when the turn closes (L8)
@@ -258,11 +258,11 @@ func (b *batch) effects(ctx context.Context) (conclude bool, err error) {
 
 // room is what is left before the line, -1 where that is unknown.
 func (a *Agent) room() int {
-	room := -1
+	room, line := -1, a.budget().ResetAt
 	a.rec.view(func(s *fold.State) {
-		if a.Budget.ResetAt > 0 {
+		if line > 0 {
 			measured, _ := s.Measure()
-			room = max(0, s.Rough(a.Budget.ResetAt-measured))
+			room = max(0, s.Rough(line-measured))
 		}
 	})
 	return room

@@ -93,6 +93,9 @@ type Usage struct {
 // Total is all tokens of the call. Reasoning is inside Output.
 func (u Usage) Total() int { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
 
+// Prompt is what was sent, cached or not.
+func (u Usage) Prompt() int { return u.Input + u.CacheRead + u.CacheWrite }
+
 // Add returns the class by class sum.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{u.Input + v.Input, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Output + v.Output, u.Reasoning + v.Reasoning}

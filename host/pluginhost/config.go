@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -45,7 +46,34 @@ func checkConfig(spec Spec, info sdk.Info) (json.RawMessage, error) {
 	} else if err != nil {
 		return nil, configError(spec, []string{err.Error()})
 	}
-	return config, nil
+	return resolvePaths(spec, raw, object, config)
+}
+
+// resolvePaths makes the text under each key absolute whose schema has the format
+// "path": a plugin has a working directory of its own. An empty text stays empty.
+func resolvePaths(spec Spec, schema any, object map[string]any, config json.RawMessage) (json.RawMessage, error) {
+	known, _ := at(schema, "/properties").(map[string]any)
+	changed := false
+	for key, rule := range known {
+		r, _ := rule.(map[string]any)
+		path, _ := object[key].(string)
+		if r["format"] != "path" || path == "" {
+			continue
+		}
+		abs := path
+		if spec.Path != nil {
+			abs = spec.Path(key, path)
+		}
+		abs, err := filepath.Abs(abs)
+		if err != nil {
+			return nil, configError(spec, []string{fmt.Sprintf("%s: %v", place("/"+key), err)})
+		}
+		object[key], changed = abs, true
+	}
+	if !changed {
+		return config, nil
+	}
+	return json.Marshal(object)
 }
 
 func decode(text []byte) (any, error) {

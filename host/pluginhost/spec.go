@@ -26,6 +26,9 @@ type Spec struct {
 	// secret; meant for shell alone.
 	UserEnv bool
 	Origin  string // where the profile names it, "profile.toml:12"
+	// Path makes a path absolute that the config has under a key; nil = it is relative
+	// to the working directory.
+	Path func(key, path string) string
 
 	inspect bool // start with no grants
 }

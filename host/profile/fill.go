@@ -35,10 +35,10 @@ func (l *loader) fill(p *Profile) {
 		PersonaPrefix: t.get("prompt", "persona_prefix").text(),
 		PersonaSuffix: t.get("prompt", "persona_suffix").text(),
 	}
-	p.Origins = map[string]Origin{}
+	p.Origins, p.dirs, p.home = map[string]Origin{}, map[string]string{}, l.home
 	t.walk("", func(key string, n *node) {
 		if key != "" {
-			p.Origins[key] = n.origin
+			p.Origins[key], p.dirs[key] = n.origin, n.dir
 		}
 	})
 }

@@ -43,6 +43,11 @@ func (p *Profile) Origin(key string) Origin {
 	return Origin{}
 }
 
+// Locate makes a path that stands under a dotted key absolute: "~/" is the home, and a
+// relative one is relative to the file that set the key, or to the working directory
+// where no file did.
+func (p *Profile) Locate(key, path string) string { return absolute(p.home, p.dirs[key], path) }
+
 // Problem places a fault that was found later, such as a plugin's schema does,
 // at the key's line.
 func (p *Profile) Problem(key, found string) Problem {

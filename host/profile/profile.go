@@ -34,6 +34,8 @@ type Profile struct {
 	Warnings []Problem
 
 	tree *node
+	dirs map[string]string // what a relative path under a dotted key is relative to
+	home string
 }
 
 // ProjectFile is a file that a project brought: its real, absolute path and the

@@ -31,14 +31,15 @@ const (
 
 	KindModelCall Kind = "model.call" // ModelCall; a request that is not a step's: compaction, notes, other
 
-	KindCompactionStarted Kind = "compaction.started" // CompactionStarted
-	KindCompactionEnded   Kind = "compaction.ended"   // CompactionEnded
-	KindCompactionFailed  Kind = "compaction.failed"  // CompactionFailed
-	KindCompactionArmed   Kind = "compaction.armed"   // CompactionArmed
-	KindCompactionDropped Kind = "compaction.dropped" // CompactionDropped
-	KindNodesDropped      Kind = "surface.dropped"    // no payload; Op drop
-	KindMarkShown         Kind = "mark.shown"         // MarkShown
-	KindBreaker           Kind = "compaction.breaker" // Breaker
+	KindCompactionStarted   Kind = "compaction.started"   // CompactionStarted
+	KindCompactionEnded     Kind = "compaction.ended"     // CompactionEnded
+	KindCompactionFailed    Kind = "compaction.failed"    // CompactionFailed
+	KindCompactionPostponed Kind = "compaction.postponed" // CompactionPostponed
+	KindCompactionArmed     Kind = "compaction.armed"     // CompactionArmed
+	KindCompactionDropped   Kind = "compaction.dropped"   // CompactionDropped
+	KindNodesDropped        Kind = "surface.dropped"      // no payload; Op drop
+	KindMarkShown           Kind = "mark.shown"           // MarkShown
+	KindBreaker             Kind = "compaction.breaker"   // Breaker
 
 	KindCompactionAsked  Kind = "compaction.asked"  // CompactionAsked; a person asked from outside
 	KindCompactionUndone Kind = "compaction.undone" // CompactionUndone; the surface is what it was before the newest compaction
@@ -47,6 +48,8 @@ const (
 	KindUndoRefused      Kind = "undo.refused"      // UndoRefused
 	KindCancelAsked      Kind = "cancel.asked"      // CancelAsked
 	KindSessionArchived  Kind = "session.archived"  // Archived; an archived session takes no step (L18)
+
+	KindWindowLearned Kind = "window.learned" // WindowLearned; the endpoint named a smaller context window
 
 	KindQuestionAsked    Kind = "question.asked"    // Question; put to the person
 	KindQuestionAnswered Kind = "question.answered" // Answer
@@ -206,6 +209,8 @@ type Assistant struct {
 	Model   string         `json:"model,omitempty"`
 	Attempt int            `json:"attempt,omitempty"` // 0 = the step's first request
 	Millis  int64          `json:"ms,omitempty"`
+	// Purpose is "" for a step of the work, notes for one of last words.
+	Purpose llm.Purpose `json:"purpose,omitempty"`
 }
 
 // Attempt is a request that came to nothing.
@@ -216,6 +221,7 @@ type Attempt struct {
 	Partial    *llm.Message `json:"partial,omitempty"`
 	Usage      llm.Usage    `json:"usage"`
 	RetryAfter int64        `json:"retry_after_ms,omitempty"` // the wait chosen before the next attempt; 0 = none follows
+	Purpose    llm.Purpose  `json:"purpose,omitempty"`        // as in Assistant
 }
 
 // ToolStarted is written before a call is dispatched.
@@ -324,6 +330,32 @@ type CompactionFailed struct {
 	Trigger  Trigger `json:"trigger"`
 	Attempt  int     `json:"attempt"`
 	Error    string  `json:"error"`
+	// What it took: the tokens in use, and the calls that the strategy made, as in
+	// CompactionEnded.
+	Tokens     int      `json:"tokens"`
+	ModelCalls int      `json:"model_calls"`
+	CostUSD    *float64 `json:"cost_usd"` // nil = unpriced
+	Millis     int64    `json:"ms"`
+}
+
+// WindowLearned says that the endpoint's context window is smaller than the one in
+// force. It holds for this model and window of the profile.
+type WindowLearned struct {
+	Model  string `json:"model"`
+	Window int    `json:"window"` // in tokens
+	Before int    `json:"before"` // the one in force until then, 0 = unknown
+	Why    string `json:"why"`    // what the endpoint said
+}
+
+// CompactionPostponed puts a compaction off by one step, the next, which is shown Text:
+// time for last words. When that step is done the compaction comes. There is at most one
+// between two compactions.
+type CompactionPostponed struct {
+	Strategy string   `json:"strategy"`
+	Trigger  Trigger  `json:"trigger"`
+	Tokens   int      `json:"tokens"` // in use
+	Plugin   string   `json:"plugin,omitempty"`
+	Text     []string `json:"text,omitempty"`
 }
 
 // CompactionArmed notes that a tool result asked for a compaction.

@@ -1,6 +1,7 @@
 package notes_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,11 +33,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writer appends lines and counts up a shared number by edits, each kind as
-// often as the job says.
+// writer works through its rounds: each appends a line, edits the writer's own number
+// in a note of all and replaces another one whole. It goes on where the notes say that an
+// earlier process of its name was stopped, and says each change that it has a receipt for.
 func writer(job string) error {
-	parts := strings.Split(job, "\n") // home, workspace, name, times
-	times, err := strconv.Atoi(parts[3])
+	parts := strings.Split(job, "\n") // home, workspace, name, rounds
+	rounds, err := strconv.Atoi(parts[3])
 	if err != nil {
 		return err
 	}
@@ -46,67 +50,146 @@ func writer(job string) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	for i := range times {
-		if _, err := s.Write(ctx, notes.Write{Path: "@project/log", Text: fmt.Sprintf("%s %d", parts[2], i), Mode: notes.Append}); err != nil {
-			return err
+	w := scribe{s, parts[2]}
+	for i, err := w.number("ledger"); i < rounds; i++ {
+		if err == nil {
+			err = w.round(i)
 		}
-		if err := count(ctx, s); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// count adds one to the number in a note; another writer's change makes it read again.
-func count(ctx context.Context, s *notes.Store) error {
-	for {
-		_, n, err := s.Read(ctx, "@project/count")
+// scribe is one writer.
+type scribe struct {
+	*notes.Store
+	name string
+}
+
+// round makes the changes of a round that are not made yet.
+func (w scribe) round(i int) error {
+	ctx, line := context.Background(), fmt.Sprintf("%s %d", w.name, i)
+	_, log, err := w.Read(ctx, "@project/log")
+	if err != nil {
+		return err
+	}
+	if !strings.Contains("\n"+log.Text, "\n"+line+"\n") {
+		if err := w.insist(func() error {
+			_, err := w.Write(ctx, notes.Write{Path: "@project/log", Text: line + "\n", Mode: notes.Append})
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	fmt.Println("appended", line)
+	if at, err := w.number("board"); err != nil {
+		return err
+	} else if at == i {
+		edit := notes.Edit{Old: line + "\n", New: fmt.Sprintf("%s %d\n", w.name, i+1)}
+		if err := w.insist(func() error { _, err := w.Edit(ctx, "@project/board", []notes.Edit{edit}, ""); return err }); err != nil {
+			return err
+		}
+	}
+	fmt.Println("edited", line)
+	err = w.insist(func() error {
+		_, n, err := w.Read(ctx, "@project/ledger")
 		if err != nil {
 			return err
 		}
-		number, err := strconv.Atoi(strings.TrimSpace(n.Text))
-		if err != nil {
-			return fmt.Errorf("torn note %q: %w", n.Text, err)
-		}
-		_, err = s.Write(ctx, notes.Write{Path: "@project/count", Text: fmt.Sprintln(number + 1), Mode: notes.Replace, IfRev: n.Rev})
-		if notes.CodeOf(err) != notes.CodeRev {
+		text := strings.Replace(n.Text, line+"\n", fmt.Sprintf("%s %d\n", w.name, i+1), 1)
+		_, err = w.Write(ctx, notes.Write{Path: "@project/ledger", Text: text, Mode: notes.Replace, IfRev: n.Rev})
+		return err
+	})
+	if err == nil {
+		fmt.Println("replaced", line)
+	}
+	return err
+}
+
+// insist tries again while others are in the way.
+func (w scribe) insist(change func() error) error {
+	for {
+		if err := change(); notes.CodeOf(err) != notes.CodeRev && notes.CodeOf(err) != notes.CodeBusy {
 			return err
 		}
 	}
 }
 
+// number is the writer's own in a note of numbers.
+func (w scribe) number(note string) (int, error) {
+	_, n, err := w.Read(context.Background(), "@project/"+note)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(n.Text) {
+		if text, ok := strings.CutPrefix(line, w.name+" "); ok {
+			return strconv.Atoi(strings.TrimSpace(text))
+		}
+	}
+	return 0, fmt.Errorf("torn note %s: %q", note, n.Text)
+}
+
+// TestN8_ProcessesLoseNothing: a thousand changes by four processes, of which one is
+// killed every now and then.
 func TestN8_ProcessesLoseNothing(t *testing.T) {
 	t.Parallel()
-	const processes, times = 3, 25
+	const processes, rounds, killEvery = 4, 84, 40
 	home, project := filepath.Join(t.TempDir(), "notes"), filepath.Join(t.TempDir(), "app")
 	if err := os.MkdirAll(project, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := tree(t, home).Store(who(project))
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s, "@project/count", "0\n", notes.Create)
-	var writers []*exec.Cmd
-	var outputs []*bytes.Buffer
+	numbers := ""
 	for p := range processes {
-		cmd, out := exec.CommandContext(t.Context(), self), &bytes.Buffer{}
-		cmd.Env = append(os.Environ(), writerEnv+"="+strings.Join([]string{home, project, fmt.Sprint("w", p), fmt.Sprint(times)}, "\n"))
-		cmd.Stderr = out
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		writers, outputs = append(writers, cmd), append(outputs, out)
+		numbers += fmt.Sprintf("w%d 0\n", p)
 	}
-	for i, cmd := range writers {
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("writer %d: %v: %s", i, err, outputs[i])
+	write(t, s, "@project/log", "begin\n", notes.Create)
+	write(t, s, "@project/board", numbers, notes.Create)
+	write(t, s, "@project/ledger", numbers, notes.Create)
+	said := make(chan string, 16)
+	var all sync.WaitGroup
+	var kills atomic.Int32
+	for p := range processes {
+		all.Go(func() {
+			for killed := true; killed; {
+				killed = process(t, []string{home, project, fmt.Sprint("w", p), fmt.Sprint(rounds)}, said, func(n int) bool {
+					return n%killEvery == killEvery-1-p*7 && kills.Add(1) > 0
+				})
+			}
+		})
+	}
+	go func() { all.Wait(); close(said) }()
+	for line := range said { // what has a receipt is there, and no note is torn
+		what, line, _ := strings.Cut(line, " ")
+		name, number, _ := strings.Cut(line, " ")
+		i, err := strconv.Atoi(number)
+		if err != nil {
+			t.Errorf("a writer said %q", line)
+			continue
 		}
+		w, done := scribe{s, name}, true
+		switch what {
+		case "appended":
+			_, n, err := s.Read(t.Context(), "@project/log")
+			done = err == nil && strings.HasPrefix(n.Text, "begin\n") && strings.Contains(n.Text, "\n"+line+"\n")
+		case "edited":
+			now, err := w.number("board")
+			done = err == nil && now > i
+		case "replaced":
+			now, err := w.number("ledger")
+			done = err == nil && now > i
+		}
+		if !done {
+			t.Errorf("%s %s had a receipt and is not there", what, line)
+		}
+	}
+	if kills.Load() < 2*processes {
+		t.Errorf("only %d kills", kills.Load())
 	}
 	_, n, err := s.Read(t.Context(), "@project/log")
 	if err != nil {
@@ -117,18 +200,57 @@ func TestN8_ProcessesLoseNothing(t *testing.T) {
 		seen[strings.TrimSpace(line)]++
 	}
 	for p := range processes {
-		for i := range times {
+		for i := range rounds {
 			if line := fmt.Sprintf("w%d %d", p, i); seen[line] != 1 {
 				t.Errorf("%q stands %d times", line, seen[line])
 			}
 		}
+		for _, note := range []string{"board", "ledger"} {
+			if got, err := (scribe{s, fmt.Sprint("w", p)}).number(note); err != nil || got != rounds {
+				t.Errorf("w%d in %s: %d, %v", p, note, got, err)
+			}
+		}
 	}
-	if _, n, err := s.Read(t.Context(), "@project/count"); err != nil || n.Text != fmt.Sprintln(processes*times) {
-		t.Errorf("counted %q, %v; want %d", n.Text, err, processes*times)
+	if len(seen) != processes*rounds+1 {
+		t.Errorf("%d lines", len(seen))
 	}
 	if slugs, err := s.Projects(); err != nil || len(slugs) != 1 {
 		t.Errorf("projects: %v, %v", slugs, err)
 	}
+}
+
+// process runs a writer to its end, or kills it where kill says so of the number of
+// lines that it has said; then it returns true.
+func process(t *testing.T, job []string, said chan<- string, kill func(said int) bool) (killed bool) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), writerEnv+"="+strings.Join(job, "\n"))
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Error(err)
+		return false
+	}
+	lines := bufio.NewScanner(out)
+	for n := 0; lines.Scan(); n++ {
+		said <- lines.Text()
+		if kill(n) {
+			killed = true
+			_ = cmd.Process.Kill()
+		}
+	}
+	if err := cmd.Wait(); err != nil && !killed {
+		t.Errorf("writer %s: %v: %s", job[2], err, stderr.String())
+	}
+	return killed
 }
 
 // TestN4_RacingStoresMakeOneHome: the first write of each store makes the

@@ -34,7 +34,7 @@ func (s *Store) Edit(ctx context.Context, address string, edits []Edit, ifRev st
 	if len(edits) > MaxEdits || total > MaxWriteCodePoints {
 		return Receipt{}, Refuse(CodeTooLarge, "make several calls", "%d edits with %d code points; %d with %d are allowed", len(edits), total, MaxEdits, MaxWriteCodePoints)
 	}
-	change, err := h.Update(ctx, a.Path, func(old *Note) (string, error) {
+	change, err := h.Update(ctx, a.Path, Edited, func(old *Note) (string, error) {
 		if old == nil {
 			return "", missing(ctx, h, a)
 		}

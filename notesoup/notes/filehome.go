@@ -20,6 +20,20 @@ type fileHome struct {
 	readOnly bool
 }
 
+// Home opens the home of a kind by its name.
+func (t *Tree) Home(kind Kind, name string) Home {
+	h := &fileHome{tree: t, kind: kind}
+	switch kind {
+	case Session:
+		h.place = fixed(path.Join("sessions", name))
+	case Other:
+		h.place, h.slug, h.readOnly = fixed(path.Join("projects", name)), name, true
+	default:
+		h.place = fixed(path.Join(string(kind), name))
+	}
+	return h
+}
+
 func fixed(dir string) func(context.Context, bool) (string, error) {
 	return func(context.Context, bool) (string, error) { return dir, nil }
 }
@@ -132,7 +146,7 @@ func (h *fileHome) read(dir, notePath string) (Note, error) {
 	return Note{Info: Info{Path: notePath, Bytes: info.Size(), Written: info.ModTime()}, Text: text, Rev: Rev(text)}, nil
 }
 
-func (h *fileHome) Update(ctx context.Context, notePath string, change func(*Note) (string, error)) (Change, error) {
+func (h *fileHome) Update(ctx context.Context, notePath string, by By, change func(*Note) (string, error)) (Change, error) {
 	return h.locked(ctx, notePath, func(dir string, old *Note) (Change, error) {
 		if old == nil {
 			if twin := h.tree.twin(dir, notePath); twin != "" {
@@ -149,8 +163,8 @@ func (h *fileHome) Update(ctx context.Context, notePath string, change func(*Not
 		if old != nil && old.Text == text {
 			return Change{Before: old, After: old}, nil
 		}
-		if old != nil && !strings.HasPrefix(text, old.Text) {
-			if err := h.tree.discard(dir, notePath, old.Text); err != nil {
+		if old != nil && (by != Appended || !strings.HasPrefix(text, old.Text)) {
+			if err := h.tree.discard(dir, old, by); err != nil {
 				return Change{}, err
 			}
 		}
@@ -171,7 +185,7 @@ func (h *fileHome) Move(ctx context.Context, notePath, to string, check func(*No
 			return Change{}, err
 		}
 		if to == "" {
-			if err := h.tree.discard(dir, notePath, old.Text); err != nil {
+			if err := h.tree.discard(dir, old, Deleted); err != nil {
 				return Change{}, err
 			}
 			if err := h.tree.root.Remove(path.Join(dir, notePath)); err != nil {
@@ -188,6 +202,9 @@ func (h *fileHome) Move(ctx context.Context, notePath, to string, check func(*No
 			return Change{}, err
 		}
 		if err := checkText(to, old.Text); err != nil {
+			return Change{}, err
+		}
+		if err := h.tree.discard(dir, old, Moved); err != nil {
 			return Change{}, err
 		}
 		return h.rename(dir, old, to)

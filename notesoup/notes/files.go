@@ -11,7 +11,6 @@ import (
 	"path"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // inspect looks at every component of name and refuses links and special files.
@@ -162,26 +161,6 @@ func (t *Tree) syncDir(dir string) error {
 	}
 	defer f.Close()
 	return f.Sync()
-}
-
-// discard keeps a copy of a note's text that is about to go, and forgets the
-// oldest ones.
-func (t *Tree) discard(home, notePath, text string) error {
-	dir := path.Join(trashDir, home)
-	name := time.Now().UTC().Format("20060102T150405.000000000Z") + "-" + strings.ReplaceAll(notePath, "/", "__")
-	if err := t.writeFile(path.Join(dir, name), []byte(text)); err != nil {
-		return err
-	}
-	entries, err := fs.ReadDir(t.root.FS(), dir)
-	if err != nil {
-		return err
-	}
-	for i := 0; i < len(entries)-maxTrash; i++ {
-		if !entries[i].IsDir() {
-			t.root.Remove(path.Join(dir, entries[i].Name()))
-		}
-	}
-	return nil
 }
 
 // wrap turns an error of the file system into an *Error about a note.

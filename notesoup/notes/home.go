@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -31,10 +32,15 @@ type Home interface {
 	// Update replaces a note by what change makes of it, while nobody else can
 	// write the home. old is nil where there is no such note. When Update
 	// returns without an error the text is on the disk. change's error is
-	// returned as it is and leaves everything alone.
-	Update(ctx context.Context, path string, change func(old *Note) (string, error)) (Change, error)
-	// Move renames a note inside the home; to = "" puts it into the trash.
+	// returned as it is and leaves everything alone. The old text is kept as a
+	// version that ended by by, but for Appended.
+	Update(ctx context.Context, path string, by By, change func(old *Note) (string, error)) (Change, error)
+	// Move renames a note inside the home; to = "" puts it into the trash. In both
+	// cases a version of the old path is kept.
 	Move(ctx context.Context, path, to string, check func(old *Note) error) (Change, error)
+	// Versions yields the versions of a note, the present one first, then the one
+	// that ended last; or, for path "", those of all notes. An error is yielded last.
+	Versions(ctx context.Context, path string) iter.Seq2[Version, error]
 }
 
 // Info is what a directory tells of a note.

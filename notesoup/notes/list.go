@@ -35,7 +35,7 @@ type found struct {
 // List lists notes, the MAPs first, as a result text: a line, then one a note.
 func (s *Store) List(ctx context.Context, ask ListAsk) (string, error) {
 	if strings.TrimSuffix(ask.Path, "/") == "@projects" {
-		return s.listProjects()
+		return s.listProjects(ask)
 	}
 	all, skipped, err := s.gather(ctx, ask.Path)
 	if err != nil {
@@ -109,7 +109,7 @@ func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
 // gather lists the notes of a scope in home order, by path.
 func (s *Store) gather(ctx context.Context, scope string) (all []found, skipped []Skipped, err error) {
-	homes, slug, under := s.homes, "", ""
+	homes, slug, under := s.Homes(), "", ""
 	if scope != "" {
 		a, err := ParseScope(scope)
 		if err != nil {
@@ -143,24 +143,36 @@ func (s *Store) gather(ctx context.Context, scope string) (all []found, skipped 
 	return all, skipped, nil
 }
 
-func (s *Store) listProjects() (string, error) {
+func (s *Store) listProjects(ask ListAsk) (string, error) {
 	slugs, err := s.Projects()
 	if err != nil {
 		return "", err
 	}
-	shown := slugs[:min(len(slugs), 10*MaxList)]
-	text := OK("notes_list", "@projects").Put("projects", len(slugs)).String() + "\n"
-	for _, slug := range shown {
-		line := "@projects/" + slug
+	limit := DefaultList
+	if ask.Limit > 0 {
+		limit = min(ask.Limit, MaxList)
+	}
+	from, err := offset(ask.Cursor, len(slugs), "projects")
+	if err != nil {
+		return "", err
+	}
+	to := min(from+limit, len(slugs))
+	l, rows := OK("notes_list", "@projects").Put("projects", len(slugs)), ""
+	for i, slug := range slugs[from:to] {
+		row := "@projects/" + slug
 		if s.canonical(Address{Home: Other, Slug: slug}).Home == Project {
-			line += " (this one: @project)"
+			row += " (this one: @project)"
 		}
-		text += line + "\n"
+		if i > 0 && len(rows)+len(row) >= bound(ask.Bytes) {
+			to = from + i
+			break
+		}
+		rows += row + "\n"
 	}
-	if len(text) > MaxResultBytes {
-		text = cutBytes(text, MaxResultBytes-64) + "\n(more; ask the owner for the name)\n"
+	if to < len(slugs) {
+		l.Put("next", offsetCursor(to, "projects"))
 	}
-	return text, nil
+	return l.String() + "\n" + rows, nil
 }
 
 // offsetCursor names a place in a listing; key makes it fit only the same question.

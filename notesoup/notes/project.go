@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,15 +20,6 @@ import (
 // inside the home count; one in a checkout is a stranger's word.
 const markerFile = ".project"
 
-// ProjectID is one way to recognise a project.
-type ProjectID struct {
-	Kind  string `json:"kind"` // gitdir | path
-	Value string `json:"value"`
-}
-
-// idOrder is how much an id counts, strongest first.
-var idOrder = []string{"user", "gitdir", "origin", "path"}
-
 // marker is the content of a markerFile.
 type marker struct {
 	V       int         `json:"v"`
@@ -39,133 +29,60 @@ type marker struct {
 	IDs     []ProjectID `json:"ids"`
 }
 
-// Identity is the project that a working directory belongs to. Without IDs it
-// belongs to none, and Why says so.
-type Identity struct {
-	Root string // real path of the checkout, or of the directory itself
-	Name string
-	IDs  []ProjectID // strongest first
-	Why  string
+// knows tells whether an id is the marker's. The user may call it by its slug.
+func (m marker) knows(id ProjectID) bool {
+	return slices.Contains(m.IDs, id) || id.Kind == "user" && id.Value == m.Slug
 }
 
-// Identify finds the project of a working directory: the nearest parent with
-// .git, else the directory itself. The root of the file system, the user's home
-// and the directory for temporary files are no projects. Nothing is written and
-// git is not run.
-func Identify(workspace string) (Identity, error) {
-	real, err := filepath.EvalSymlinks(workspace)
-	if err != nil {
-		return Identity{}, fmt.Errorf("find the project of %s: %w", workspace, err)
-	}
-	root, git := real, ""
-	for dir := real; ; dir = filepath.Dir(dir) {
-		if p := filepath.Join(dir, ".git"); exists(p) {
-			root, git = dir, p
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	if why := noProject(root); why != "" {
-		return Identity{Root: root, Why: why}, nil
-	}
-	id := Identity{Root: root, Name: filepath.Base(root)}
-	if git != "" {
-		if common, err := commonDir(git); err == nil {
-			id.IDs = append(id.IDs, ProjectID{"gitdir", common})
-			if filepath.Base(common) == ".git" { // a worktree goes by its main checkout
-				id.Name = filepath.Base(filepath.Dir(common))
-			}
-		}
-	}
-	id.IDs = append(id.IDs, ProjectID{"path", root})
-	return id, nil
+// projectHome is the home of a project, which is found by its ids. One serves reads,
+// writes and the boot of a session.
+type projectHome struct {
+	*fileHome
+	id Identity
+
+	mu      sync.Mutex
+	slug    string // "" until the home is known
+	learned bool   // the marker has the ids
+	warning string
 }
 
-// noProject says why a directory is no project's root, "" if it may be one.
-func noProject(dir string) string {
-	if dir == filepath.Dir(dir) {
-		return "the working directory is the root of the file system"
-	}
-	if home, err := os.UserHomeDir(); err == nil && same(dir, home) {
-		return "the working directory is the user's home"
-	}
-	for _, tmp := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
-		if same(dir, tmp) {
-			return "the working directory is the place for temporary files"
-		}
-	}
-	return ""
-}
-
-// commonDir is the real path of the git directory that all worktrees share.
-func commonDir(git string) (string, error) {
-	info, err := os.Stat(git)
-	if err != nil {
-		return "", err
-	}
-	if !info.IsDir() {
-		b, err := os.ReadFile(git)
-		if err != nil {
-			return "", err
-		}
-		to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:")
-		if !ok {
-			return "", fmt.Errorf("%s names no git directory", git)
-		}
-		git = within(filepath.Dir(git), strings.TrimSpace(to))
-	}
-	if b, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil {
-		git = within(git, strings.TrimSpace(string(b)))
-	}
-	return filepath.EvalSymlinks(git)
-}
-
-func within(dir, to string) string {
-	if filepath.IsAbs(to) {
-		return to
-	}
-	return filepath.Join(dir, to)
-}
-
-func same(a, b string) bool {
-	real, err := filepath.EvalSymlinks(b)
-	return err == nil && a == real
-}
-
-func exists(p string) bool { _, err := os.Lstat(p); return err == nil }
-
-// Resolver finds the home of a project. One resolver serves reads, writes and
-// the boot of a session; it is safe for concurrent use.
-type Resolver struct {
-	tree *Tree
-	id   Identity
-
-	mu   sync.Mutex
-	slug string // "" until the home is known
+// Project opens the home of a project.
+func (t *Tree) Project(id Identity) ProjectHome {
+	h := &projectHome{id: id}
+	h.fileHome = &fileHome{tree: t, kind: Project, place: h.place}
+	return h
 }
 
 // Slug is the project's, "" as long as no home was made for it.
-func (r *Resolver) Slug() (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.slug == "" {
-		found, err := r.find()
+func (h *projectHome) Slug() (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.slug == "" {
+		found, err := h.find()
 		if err != nil {
 			return "", err
 		}
-		r.slug = found
+		h.slug, h.warning = found.slug, found.warning
 	}
-	return r.slug, nil
+	return h.slug, nil
+}
+
+// Warning says which other project claims an id of this one, "" for none.
+func (h *projectHome) Warning() string {
+	if _, err := h.Slug(); err != nil {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.warning
 }
 
 // place is the home's directory. Only a write makes one, so that looking at a
 // project leaves no trace.
-func (r *Resolver) place(ctx context.Context, create bool) (string, error) {
-	slug, err := r.Slug()
-	if err == nil && slug == "" && create {
-		slug, err = r.make(ctx)
+func (h *projectHome) place(ctx context.Context, create bool) (string, error) {
+	slug, err := h.Slug()
+	if err == nil && create {
+		slug, err = h.settle(ctx)
 	}
 	if err != nil || slug == "" {
 		return "", err
@@ -173,65 +90,129 @@ func (r *Resolver) place(ctx context.Context, create bool) (string, error) {
 	return path.Join("projects", slug), nil
 }
 
-// find looks for a home whose marker knows one of the ids, the strongest first.
-func (r *Resolver) find() (string, error) {
-	markers, err := r.tree.markers()
+// lead is the home that ids lead to: its slug, the ids that no marker has, and what
+// is said of ids that another home has. Such homes are never merged.
+type lead struct {
+	slug    string
+	fresh   []ProjectID
+	warning string
+}
+
+// find looks for a home whose marker knows one of the ids, the strongest first. Where
+// the user named the project that alone decides.
+func (h *projectHome) find() (lead, error) {
+	markers, err := h.tree.markers()
 	if err != nil {
-		return "", err
+		return lead{}, err
 	}
+	decides := func(id ProjectID) bool { return id.Kind == "user" || h.id.IDs[0].Kind != "user" }
+	var f lead
 	for _, kind := range idOrder {
-		for _, id := range r.id.IDs {
+		for _, id := range h.id.IDs {
 			if id.Kind != kind {
 				continue
 			}
-			for _, m := range markers {
-				if slices.Contains(m.IDs, id) {
-					return m.Slug, nil
-				}
+			at := slices.IndexFunc(markers, func(m marker) bool { return m.knows(id) })
+			switch {
+			case at < 0:
+				f.fresh = append(f.fresh, id)
+			case f.slug == "" && decides(id):
+				f.slug = markers[at].Slug
+			case markers[at].Slug != f.slug && f.warning == "":
+				f.warning = fmt.Sprintf("its %s is that of @projects/%s too; the two stay apart", id.Kind, markers[at].Slug)
 			}
 		}
 	}
-	return "", nil
+	return f, nil
 }
 
-// make makes the home: an exclusive mkdir decides between processes, a name that
-// another project has gets six hex digits of the strongest id.
-func (r *Resolver) make(ctx context.Context) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	unlock, err := r.tree.lock(ctx, "projects")
+// settle makes the home where there is none, and lets the marker of one that was
+// found learn the ids that are new.
+func (h *projectHome) settle(ctx context.Context) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.learned {
+		return h.slug, nil
+	}
+	unlock, err := h.tree.lock(ctx, "projects")
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	if found, err := r.find(); err != nil || found != "" {
-		r.slug = found
-		return found, err
-	}
-	if err := r.tree.mkdirs("projects"); err != nil {
+	f, err := h.find()
+	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256([]byte(r.id.IDs[0].Kind + ":" + r.id.IDs[0].Value))
-	slug := toSlug(r.id.Name)
-	if slug == "" {
-		slug = "project"
-	}
-	err = r.tree.root.Mkdir(path.Join("projects", slug), 0o700)
-	if errors.Is(err, fs.ErrExist) && r.tree.isEmpty(path.Join("projects", slug)) {
-		err = nil // a process died here; we hold the lock
-	} else if errors.Is(err, fs.ErrExist) {
-		slug = strings.Trim(slug[:min(len(slug), maxSlugBytes-7)], "-_.") + "-" + hex.EncodeToString(sum[:3])
-		err = r.tree.root.Mkdir(path.Join("projects", slug), 0o700)
+	if f.slug == "" {
+		f.slug, err = h.make(f.fresh)
+	} else if len(f.fresh) > 0 {
+		err = h.learn(f.slug, f.fresh)
 	}
 	if err != nil {
 		return "", err
 	}
-	b, _ := json.MarshalIndent(marker{V: 1, Slug: slug, Name: r.id.Name, Created: time.Now().UTC(), IDs: r.id.IDs}, "", "  ")
-	if err := r.tree.writeFile(path.Join("projects", slug, markerFile), append(b, '\n')); err != nil {
+	h.slug, h.warning, h.learned = f.slug, f.warning, true
+	return h.slug, nil
+}
+
+// make makes the home: an exclusive mkdir decides between processes, a name that
+// another project has gets six hex digits of the strongest id. The lock is held.
+func (h *projectHome) make(ids []ProjectID) (string, error) {
+	if err := h.tree.mkdirs("projects"); err != nil {
 		return "", err
 	}
-	r.slug = slug
-	return slug, r.tree.syncDir("projects")
+	sum := sha256.Sum256([]byte(h.id.IDs[0].Kind + ":" + h.id.IDs[0].Value))
+	slug := toSlug(h.id.Name)
+	if slug == "" {
+		slug = "project"
+	}
+	err := h.tree.root.Mkdir(path.Join("projects", slug), 0o700)
+	if errors.Is(err, fs.ErrExist) && h.tree.isEmpty(path.Join("projects", slug)) {
+		err = nil // a process died here; we hold the lock
+	} else if errors.Is(err, fs.ErrExist) {
+		slug = strings.Trim(slug[:min(len(slug), maxSlugBytes-7)], "-_.") + "-" + hex.EncodeToString(sum[:3])
+		err = h.tree.root.Mkdir(path.Join("projects", slug), 0o700)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := h.tree.mark(marker{V: 1, Slug: slug, Name: h.id.Name, Created: time.Now().UTC(), IDs: ids}); err != nil {
+		return "", err
+	}
+	return slug, h.tree.syncDir("projects")
+}
+
+// learn adds ids to a marker. The lock is held.
+func (h *projectHome) learn(slug string, ids []ProjectID) error {
+	markers, err := h.tree.markers()
+	if err != nil {
+		return err
+	}
+	for _, m := range markers {
+		if m.Slug == slug {
+			m.IDs = append(m.IDs, ids...)
+			return h.tree.mark(m)
+		}
+	}
+	return fmt.Errorf("the marker of %s is gone", slug)
+}
+
+func (t *Tree) mark(m marker) error {
+	b, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	return t.writeFile(path.Join("projects", m.Slug, markerFile), append(b, '\n'))
+}
+
+// Projects are the slugs of all marked projects.
+func (t *Tree) Projects() ([]string, error) {
+	markers, err := t.markers()
+	var slugs []string
+	for _, m := range markers {
+		slugs = append(slugs, m.Slug)
+	}
+	return slugs, err
 }
 
 // markers reads the markers of all projects, by slug. What has none, or one that

@@ -41,7 +41,7 @@ func TestN4_IdentityIsTheCheckoutAndWorktreesShareIt(t *testing.T) {
 		{orphan, "orphan", notes.ProjectID{Kind: "path", Value: orphan}},
 		{base, filepath.Base(base), notes.ProjectID{Kind: "path", Value: base}},
 	} {
-		id, err := notes.Identify(c.dir)
+		id, err := notes.Identify(c.dir, "")
 		if err != nil || id.Name != c.name || len(id.IDs) == 0 || id.IDs[0] != c.first {
 			t.Errorf("%s: got %+v, %v; want %s, %v", c.dir, id, err, c.name, c.first)
 		}
@@ -51,7 +51,7 @@ func TestN4_IdentityIsTheCheckoutAndWorktreesShareIt(t *testing.T) {
 func TestN4_SomePlacesAreNoProject(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for _, dir := range []string{"/", os.Getenv("HOME"), os.TempDir()} {
-		if id, err := notes.Identify(dir); err != nil || len(id.IDs) > 0 || id.Why == "" {
+		if id, err := notes.Identify(dir, ""); err != nil || len(id.IDs) > 0 || id.Why == "" {
 			t.Errorf("%s: got %+v, %v", dir, id, err)
 		}
 	}

@@ -26,14 +26,48 @@ type SearchAsk struct {
 	Bytes  int // bound of the result; 0 = MaxResultBytes
 }
 
+// Found is what a search came to.
+type Found struct {
+	Matches []Match // in home order
+	Notes   int     // that were looked at
+	Skipped []Skipped
+}
+
+// Match is a line that holds the query.
+type Match struct {
+	Address Address
+	Rev     string
+	Line    int    // from 1
+	Excerpt string // the line, or what stands around its first match
+}
+
+// Matches looks for the query in all notes of the scope; Limit, Cursor and Bytes do not
+// count.
+func (s *Store) Matches(ctx context.Context, ask SearchAsk) (Found, error) {
+	query := foldRunes(ask.Query)
+	if n := len(query); n == 0 || n > MaxQuery {
+		return Found{}, Refuse(CodeTooLarge, fmt.Sprintf("use 1 to %d", MaxQuery), "the query has %d code points", n)
+	}
+	all, skipped, err := s.gather(ctx, ask.In)
+	if err != nil {
+		return Found{}, err
+	}
+	result := Found{Notes: len(all), Skipped: skipped}
+	for _, f := range all {
+		n, err := f.home.Read(ctx, f.info.Path)
+		if err != nil {
+			result.Skipped = append(result.Skipped, Skipped{f.address.String(), string(CodeOf(err))})
+			continue
+		}
+		result.Matches = append(result.Matches, matches(f.address, n, query)...)
+	}
+	return result, nil
+}
+
 // Search lists the lines that hold the query as a result text: a line, then one a
 // match.
 func (s *Store) Search(ctx context.Context, ask SearchAsk) (string, error) {
-	query := foldRunes(ask.Query)
-	if n := len(query); n == 0 || n > MaxQuery {
-		return "", Refuse(CodeTooLarge, fmt.Sprintf("use 1 to %d", MaxQuery), "the query has %d code points", n)
-	}
-	all, skipped, err := s.gather(ctx, ask.In)
+	all, err := s.Matches(ctx, ask)
 	if err != nil {
 		return "", err
 	}
@@ -41,48 +75,46 @@ func (s *Store) Search(ctx context.Context, ask SearchAsk) (string, error) {
 	if ask.Limit > 0 {
 		limit = min(ask.Limit, MaxSearch)
 	}
-	var rows []string
-	for _, f := range all {
-		n, err := f.home.Read(ctx, f.info.Path)
-		if err != nil {
-			skipped = append(skipped, Skipped{f.address.String(), string(CodeOf(err))})
-			continue
-		}
-		rows = append(rows, matches(f.address, n, query)...)
-	}
-	from, err := offset(ask.Cursor, len(rows), "search", ask.Query, ask.In)
+	from, err := offset(ask.Cursor, len(all.Matches), "search", ask.Query, ask.In)
 	if err != nil {
 		return "", err
 	}
+	var rows strings.Builder
 	to := from
-	for size := 0; to < min(from+limit, len(rows)); to++ {
-		if size += len(rows[to]); to > from && size > bound(ask.Bytes) {
+	for ; to < min(from+limit, len(all.Matches)); to++ {
+		row := all.Matches[to].row()
+		if to > from && rows.Len()+len(row) > bound(ask.Bytes) {
 			break
 		}
+		rows.WriteString(row)
 	}
-	l := OK("notes_search", ask.In).Put("query", ask.Query).Put("matches", len(rows)).Put("notes", len(all))
-	if len(skipped) > 0 {
-		l.Put("skipped", len(skipped))
+	l := OK("notes_search", ask.In).Put("query", ask.Query).Put("matches", len(all.Matches)).Put("notes", all.Notes)
+	if len(all.Skipped) > 0 {
+		l.Put("skipped", len(all.Skipped))
 	}
-	if to < len(rows) {
+	if to < len(all.Matches) {
 		l.Put("next", offsetCursor(to, "search", ask.Query, ask.In))
 	}
-	text := l.String() + "\n" + strings.Join(rows[from:to], "")
-	for _, sk := range skipped[:min(len(skipped), 5)] {
+	text := l.String() + "\n" + rows.String()
+	for _, sk := range all.Skipped[:min(len(all.Skipped), 5)] {
 		text += fmt.Sprintf("not searched: %s (%s)\n", quoted(sk.Path), sk.Why)
 	}
 	return text, nil
 }
 
-func matches(a Address, n Note, query []rune) (rows []string) {
+func (m Match) row() string {
+	return fmt.Sprintf("%s:%d rev=%s %s\n", quoted(m.Address.String()), m.Line, m.Rev, m.Excerpt)
+}
+
+func matches(a Address, n Note, query []rune) (all []Match) {
 	number := 0
 	for line := range strings.Lines(n.Text) {
 		number++
 		if at := indexRunes(foldRunes(line), query); at >= 0 {
-			rows = append(rows, fmt.Sprintf("%s:%d rev=%s %s\n", quoted(a.String()), number, n.Rev, excerpt(line, at, len(query))))
+			all = append(all, Match{a, n.Rev, number, excerpt(line, at, len(query))})
 		}
 	}
-	return rows
+	return all
 }
 
 // excerpt is the line around a match of n code points.

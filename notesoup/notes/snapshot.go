@@ -21,6 +21,7 @@ type Snapshot struct {
 	Kind    Kind
 	Where   string
 	Absent  string // why there is no such home, "" where there is one
+	Warning string // what is doubtful about it
 	Total   int
 	Map     *Note // nil where the home has none
 	Recent  []Note
@@ -35,15 +36,16 @@ var kinds = []Kind{Session, Project, Human, Self, Model}
 // own times, newest first. A note that does not read is Skipped; a home that does
 // not list is an error.
 func (s *Store) Snapshot(ctx context.Context) ([]Snapshot, error) {
+	homes, why := s.Homes(), s.Project().Why
 	snaps, errs := make([]Snapshot, len(kinds)), make([]error, len(kinds))
 	var all sync.WaitGroup
 	for at, kind := range kinds {
-		i := slices.IndexFunc(s.homes, func(h Home) bool { return h.Kind() == kind })
+		i := slices.IndexFunc(homes, func(h Home) bool { return h.Kind() == kind })
 		if i < 0 {
-			snaps[at] = Snapshot{Kind: kind, Absent: s.identity.Why}
+			snaps[at] = Snapshot{Kind: kind, Absent: why}
 			continue
 		}
-		all.Go(func() { snaps[at], errs[at] = snapshot(ctx, s.homes[i]) })
+		all.Go(func() { snaps[at], errs[at] = snapshot(ctx, homes[i]) })
 	}
 	all.Wait()
 	if err := cmp.Or(errs...); err != nil {
@@ -58,6 +60,9 @@ func snapshot(ctx context.Context, h Home) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	snap := Snapshot{Kind: h.Kind(), Where: h.Where(), Total: len(l.Notes), Skipped: l.Skipped}
+	if p, ok := h.(ProjectHome); ok {
+		snap.Warning = p.Warning()
+	}
 	slices.SortStableFunc(l.Notes, func(a, b Info) int {
 		if isMap(a.Path) != isMap(b.Path) {
 			if isMap(a.Path) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -16,18 +19,47 @@ type Who struct {
 	Provider  string
 	Model     string
 	Workspace string // absolute
+	Project   string // what the user calls the project, "" = found out
+}
+
+// Places opens homes. A Tree holds them in a directory; another implementation may
+// keep them elsewhere. It is safe for concurrent use, and opening makes nothing.
+type Places interface {
+	// Home opens the home of a kind by its name: YEAR/SESSION, the agent, the model or,
+	// read-only, the slug of another project; "" for the one of the person.
+	Home(kind Kind, name string) Home
+	// Project opens the home of a project, which its first write makes.
+	Project(id Identity) ProjectHome
+	// Projects are the slugs of all projects.
+	Projects() ([]string, error)
+}
+
+// ProjectHome is the home of a project.
+type ProjectHome interface {
+	Home
+	// Slug is the project's name among all, "" as long as it has no home.
+	Slug() (string, error)
+	// Warning says what is doubtful about the project, "" for nothing.
+	Warning() string
 }
 
 // Store is the notes as one session sees them. It is safe for concurrent use.
 type Store struct {
-	tree     *Tree
-	homes    []Home // in boot order: session, project, human, self, model
-	resolver *Resolver
+	places    Places
+	workspace string
+	setting   string
+
+	mu       sync.RWMutex
+	homes    []Home      // in boot order: session, project, human, self, model
+	project  ProjectHome // nil where there is none
 	identity Identity
 }
 
 // Store opens the homes of a session. Nothing is written before a note is.
-func (t *Tree) Store(who Who) (*Store, error) {
+func (t *Tree) Store(who Who) (*Store, error) { return NewStore(t, who) }
+
+// NewStore opens the homes of a session. Nothing is written before a note is.
+func NewStore(places Places, who Who) (*Store, error) {
 	session, agent := toName(who.Session), toName(who.Agent)
 	if session == "" || session != who.Session {
 		return nil, fmt.Errorf("open notes of session %q: the id is no file name", who.Session)
@@ -35,42 +67,65 @@ func (t *Tree) Store(who Who) (*Store, error) {
 	if agent == "" {
 		return nil, fmt.Errorf("open notes of agent %q: the name is no file name", who.Agent)
 	}
-	model := toName(who.Provider) + "__" + toName(who.Model)
-	s := &Store{tree: t}
-	home := func(k Kind, place func(context.Context, bool) (string, error)) {
-		s.homes = append(s.homes, &fileHome{tree: t, kind: k, place: place})
-	}
-
-	home(Session, fixed(path.Join("sessions", who.Created.UTC().Format("2006"), session)))
-	var err error
-	if s.identity, err = Identify(who.Workspace); err != nil {
-		s.identity.Why = err.Error()
-	}
-	if len(s.identity.IDs) > 0 {
-		s.resolver = &Resolver{tree: t, id: s.identity}
-		home(Project, s.resolver.place)
-	}
-	home(Human, fixed("human"))
-	home(Self, fixed(path.Join("self", agent)))
-	home(Model, fixed(path.Join("model", model)))
+	s := &Store{places: places, workspace: who.Workspace, setting: who.Project, homes: []Home{
+		places.Home(Session, path.Join(who.Created.UTC().Format("2006"), session)),
+		places.Home(Human, ""),
+		places.Home(Self, agent),
+		places.Home(Model, toName(who.Provider)+"__"+toName(who.Model)),
+	}}
+	s.Belong(s.Identify())
 	return s, nil
 }
 
+// Identify finds out to which project the session belongs as things are now. Belong
+// makes it so.
+func (s *Store) Identify() Identity {
+	id, err := Identify(s.workspace, s.setting)
+	if err != nil && len(id.IDs) == 0 {
+		id.Why = err.Error()
+	}
+	return id
+}
+
+// Belong makes the session one of a project: its reads, writes and boots.
+func (s *Store) Belong(id Identity) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if reflect.DeepEqual(id, s.identity) && s.project != nil {
+		return
+	}
+	homes := slices.DeleteFunc(slices.Clone(s.homes), func(h Home) bool { return h.Kind() == Project })
+	s.identity, s.project = id, nil
+	if len(id.IDs) > 0 {
+		s.project = s.places.Project(id)
+		homes = slices.Insert(homes, 1, Home(s.project))
+	}
+	s.homes = homes
+}
+
 // Project tells which project the session belongs to.
-func (s *Store) Project() Identity { return s.identity }
+func (s *Store) Project() Identity {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.identity
+}
 
 // Homes are the session's own homes in the order in which they are shown.
-func (s *Store) Homes() []Home { return s.homes }
+func (s *Store) Homes() []Home {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.homes
+}
 
 // Home returns the home of an address. CodeHome where there is none.
 func (s *Store) Home(a Address) (Home, error) {
-	for _, h := range s.homes {
+	for _, h := range s.Homes() {
 		if h.Kind() == a.Home {
 			return h, nil
 		}
 	}
 	if a.Home == Project {
-		return nil, Refuse(CodeHome, "use the session's own notes", "there is no project here: %s", s.identity.Why)
+		return nil, Refuse(CodeHome, "use the session's own notes", "there is no project here: %s", s.Project().Why)
 	}
 	if a.Slug == "" {
 		return nil, Refuse(CodeAddress, "name one, as @projects/SLUG/PATH", "@projects is not one home but the list of them")
@@ -82,7 +137,7 @@ func (s *Store) Home(a Address) (Home, error) {
 	var near []string
 	for _, slug := range projects {
 		if slug == a.Slug {
-			return &fileHome{tree: s.tree, kind: Other, slug: slug, place: fixed(path.Join("projects", slug)), readOnly: true}, nil
+			return s.places.Home(Other, slug), nil
 		}
 		if strings.Contains(slug, a.Slug) || strings.Contains(a.Slug, slug) {
 			near = append(near, "@projects/"+slug)
@@ -96,19 +151,15 @@ func (s *Store) Home(a Address) (Home, error) {
 }
 
 // Projects are the slugs of all marked projects.
-func (s *Store) Projects() ([]string, error) {
-	markers, err := s.tree.markers()
-	var slugs []string
-	for _, m := range markers {
-		slugs = append(slugs, m.Slug)
-	}
-	return slugs, err
-}
+func (s *Store) Projects() ([]string, error) { return s.places.Projects() }
 
 // canonical is the address as it is shown: this project's own slug is @project.
 func (s *Store) canonical(a Address) Address {
-	if a.Home == Other && a.Slug != "" && s.resolver != nil {
-		if own, err := s.resolver.Slug(); err == nil && own == a.Slug {
+	s.mu.RLock()
+	project := s.project
+	s.mu.RUnlock()
+	if a.Home == Other && a.Slug != "" && project != nil {
+		if own, err := project.Slug(); err == nil && own == a.Slug {
 			return Address{Home: Project, Path: a.Path}
 		}
 	}

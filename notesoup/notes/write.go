@@ -49,7 +49,11 @@ func (s *Store) Write(ctx context.Context, w Write) (Receipt, error) {
 	if n := utf8.RuneCountInString(w.Text); n > MaxWriteCodePoints {
 		return Receipt{}, Refuse(CodeTooLarge, "write it in several calls with mode=append", "the text has %d code points, %d a call are allowed", n, MaxWriteCodePoints)
 	}
-	change, err := h.Update(ctx, a.Path, func(old *Note) (string, error) { return w.apply(a, old) })
+	by := Written
+	if w.Mode == Append {
+		by = Appended
+	}
+	change, err := h.Update(ctx, a.Path, by, func(old *Note) (string, error) { return w.apply(a, old) })
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -206,7 +206,7 @@ func TestN8_MoveWithinAHomeAndToTheTrash(t *testing.T) {
 	}
 	_, _, err = s.Read(t.Context(), "old/a")
 	want(t, err, notes.CodeNotFound)
-	if kept, _ := filepath.Glob(filepath.Join(home, ".trash", "sessions", "2026", "s1", "*old__a.md")); len(kept) != 1 {
+	if kept, _ := filepath.Glob(filepath.Join(home, ".trash", "sessions", "2026", "s1", "*-delete-old+a.md")); len(kept) != 1 {
 		t.Errorf("the trash holds %v", kept)
 	}
 	_, err = s.Move(t.Context(), "old/a", ".trash", "")

@@ -15,12 +15,14 @@ import (
 	"github.com/tureen-host/tureen/plugins/notesoup"
 	"github.com/tureen-host/tureen/plugins/planning"
 	"github.com/tureen-host/tureen/plugins/policy"
+	"github.com/tureen-host/tureen/plugins/prune"
 	"github.com/tureen-host/tureen/plugins/schedule"
 	"github.com/tureen-host/tureen/plugins/sdk"
 	"github.com/tureen-host/tureen/plugins/search"
 	"github.com/tureen-host/tureen/plugins/shell"
 	"github.com/tureen-host/tureen/plugins/subagents"
 	"github.com/tureen-host/tureen/plugins/summary"
+	"github.com/tureen-host/tureen/plugins/truncate"
 	"github.com/tureen-host/tureen/plugins/web"
 )
 
@@ -32,11 +34,13 @@ var constructors = map[string]func(version string) sdk.Plugin{
 	"notesoup":     notesoup.Plugin,
 	"planning":     planning.Plugin,
 	"policy":       policy.Plugin,
+	"prune":        prune.Plugin,
 	"schedule":     schedule.Plugin,
 	"search":       search.Plugin,
 	"shell":        shell.Plugin,
 	"subagents":    subagents.Plugin,
 	"summary":      summary.Plugin,
+	"truncate":     truncate.Plugin,
 	"web":          web.Plugin,
 }
 

@@ -1,6 +1,7 @@
 package notesoup_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -335,11 +336,45 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for home, part := range map[string]string{"": "TUREEN_NOTES_HOME", foreign: ".notes.json"} {
-		_, err := notesoup.Plugin("").Start(t.Context(), sdk.Init{Config: json.RawMessage(`{}`), NotesHome: home})
+		_, err := notesoup.Plugin("").Start(t.Context(), sdk.Init{Config: json.RawMessage(`{}`), NotesHome: home, Granted: []sdk.Capability{sdk.CapSessionRead}})
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: got %v", home, err)
 		}
 	}
+}
+
+func TestN22_AMissingCapabilityNamesItsRow(t *testing.T) {
+	t.Parallel()
+	for _, capability := range notesoup.Plugin("1").Capabilities {
+		_, err := plugintest.Start(t, notesoup.Plugin("1"), plugintest.Host{NotesHome: t.TempDir(), Deny: []sdk.Capability{capability}})
+		if err == nil || !strings.Contains(err.Error(), string(capability)) || !strings.Contains(err.Error(), `[[plugins]] row with use = "notesoup"`) {
+			t.Errorf("%s: got %v", capability, err)
+		}
+	}
+}
+
+// What a session's host does not lend is found out before the first request.
+func TestN22_TheHostIsProbedBeforeTheFirstRequest(t *testing.T) {
+	t.Parallel()
+	for name, lent := range map[string]session.Access{"events": noEvents{}, "meter": noMeter{}} {
+		d := sit(t, `{}`)
+		opened := d.Opened()
+		if opened.Access = lent; name == "meter" {
+			opened.Access = noMeter{d.Session}
+		}
+		plugin := plugintest.Run(t, notesoup.Plugin("1"), plugintest.Host{NotesHome: d.home, Sessions: []compaction.Session{opened}})
+		if _, err := plugin.Strategy().Open(t.Context(), opened); err == nil || !strings.Contains(err.Error(), "notesoup") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+type noEvents struct{ session.Refusing }
+
+type noMeter struct{ session.Access }
+
+func (noMeter) Meter(context.Context) (session.Meter, error) {
+	return session.Meter{}, errors.New("no meter")
 }
 
 func TestN13_BudgetErrorsKeepTheirCodeOverTheWire(t *testing.T) {

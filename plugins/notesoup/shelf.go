@@ -15,8 +15,9 @@ const defaultAgent = "tureen"
 // shelf keeps the notes of each open session. A session whose model changed gets
 // its homes anew (N23). It is safe for concurrent use.
 type shelf struct {
-	tree  *notes.Tree
-	agent string // "" = the session's
+	tree    *notes.Tree
+	agent   string // "" = the session's
+	project string // "" = found out
 
 	mu   sync.Mutex
 	open map[string]stored
@@ -27,22 +28,26 @@ type stored struct {
 	notes *notes.Store
 }
 
-func newShelf(tree *notes.Tree, agent string) *shelf {
-	return &shelf{tree: tree, agent: agent, open: map[string]stored{}}
+func newShelf(tree *notes.Tree, agent, project string) *shelf {
+	return &shelf{tree: tree, agent: agent, project: project, open: map[string]stored{}}
 }
 
 // store opens the notes of a session, or returns the ones that are open.
 func (s *shelf) store(sess compaction.Session) (*notes.Store, error) {
 	who := notes.Who{Session: sess.ID, Created: sess.Created, Agent: cmp.Or(s.agent, sess.Agent, defaultAgent),
-		Provider: sess.Provider, Model: sess.Model, Workspace: sess.Workspace}
+		Provider: sess.Provider, Model: sess.Model, Workspace: sess.Workspace, Project: s.project}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have, ok := s.open[sess.ID]; ok && have.who == who {
+	have, ok := s.open[sess.ID]
+	if ok && have.who == who {
 		return have.notes, nil
 	}
 	opened, err := s.tree.Store(who)
 	if err != nil {
 		return nil, err
+	}
+	if ok { // another model; the project is settled until the next window
+		opened.Belong(have.notes.Project())
 	}
 	s.open[sess.ID] = stored{who, opened}
 	return opened, nil

@@ -116,11 +116,18 @@ func refusals[A any](f body[A]) body[A] {
 // paged runs a reader within the page budget of its step; f is told its bytes.
 func paged[A any](p *provider, f func(ctx context.Context, call tool.Call, args A, bytes int) (string, error)) body[A] {
 	return refusals(func(ctx context.Context, call tool.Call, args A) (text string, err error) {
-		bytes, done, err := p.pages.take(call)
+		bytes, done, err := p.pages.take(ctx, call)
 		if err != nil {
 			return "", err
 		}
-		defer func() { done(len(text)) }()
-		return f(ctx, call, args, bytes)
+		defer func() {
+			if err != nil {
+				done(len(err.Error()))
+				return
+			}
+			done(len(text))
+		}()
+		text, err = f(ctx, call, args, bytes)
+		return text, err
 	})
 }

@@ -77,7 +77,7 @@ func (b *baseServer) init(req *pluginv1.InitializeRequest, host *hostClient) Ini
 		config = json.RawMessage("{}")
 	}
 	return Init{
-		Config: config, Secrets: maps.Clone(req.GetSecrets()), NotesHome: req.GetNotesHome(),
+		Config: config, Secrets: maps.Clone(req.GetSecrets()), NotesHome: req.GetNotesHome(), NotesProject: req.GetNotesProject(),
 		Instance: req.GetInstance(), Generation: int(req.GetGeneration()),
 		Granted: mapSlice(req.GetCapabilities(), func(c string) Capability { return Capability(c) }),
 		Host:    host, Logger: b.s.logger,

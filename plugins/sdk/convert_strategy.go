@@ -84,7 +84,7 @@ func proposalTo(p compaction.Proposal) *pluginv1.Proposal {
 	return &pluginv1.Proposal{
 		Revision: p.Revision, Kind: kindTo(p.Kind), Edits: mapSlice(p.Edits, editTo), Refresh: p.Refresh,
 		Sections: mapSlice(p.Sections, sectionTo), Marks: mapSlice(p.Marks, markTo), Records: mapSlice(p.Records, recordTo),
-		Steer: mapSlice(p.Steer, valid), ContinueTurn: p.Continue, Boot: valid(p.Boot),
+		Steer: mapSlice(p.Steer, valid), ContinueTurn: p.Continue, Boot: valid(p.Boot), Postpone: p.Postpone,
 	}
 }
 
@@ -92,7 +92,7 @@ func proposalFrom(p *pluginv1.Proposal) (compaction.Proposal, error) {
 	out := compaction.Proposal{
 		Revision: p.GetRevision(), Kind: kindFrom(p.GetKind()), Refresh: p.GetRefresh(),
 		Sections: mapSlice(p.GetSections(), sectionFrom), Marks: mapSlice(p.GetMarks(), markFrom), Records: mapSlice(p.GetRecords(), recordFrom),
-		Steer: p.GetSteer(), Continue: p.GetContinueTurn(), Boot: p.GetBoot(),
+		Steer: p.GetSteer(), Continue: p.GetContinueTurn(), Boot: p.GetBoot(), Postpone: p.GetPostpone(),
 	}
 	var err error
 	out.Edits, err = editsFrom(p.GetEdits())

@@ -53,14 +53,16 @@ type Plugin struct {
 
 // Init is what a plugin gets to start with.
 type Init struct {
-	Config     json.RawMessage // a JSON object, never nil
-	Secrets    map[string]string
-	NotesHome  string // absolute path
-	Instance   string
-	Generation int
-	Granted    []Capability
-	Host       Host
-	Logger     *slog.Logger // its lines go to the host
+	Config    json.RawMessage // a JSON object, never nil
+	Secrets   map[string]string
+	NotesHome string // absolute path
+	// NotesProject is what the user calls the project that notes belong to, "" = find out.
+	NotesProject string
+	Instance     string
+	Generation   int
+	Granted      []Capability
+	Host         Host
+	Logger       *slog.Logger // its lines go to the host
 }
 
 // Host is the host's side, as lent to this process. Calls may be made from

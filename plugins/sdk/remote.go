@@ -78,6 +78,7 @@ type Setup struct {
 	Instance    string
 	Generation  int
 	NotesHome   string
+	Project     string // what the user calls the project of the notes
 }
 
 // Initialize is called once per process.
@@ -85,7 +86,7 @@ func (r *Remote) Initialize(ctx context.Context, s Setup) error {
 	resp, err := r.base.Initialize(ctx, &pluginv1.InitializeRequest{
 		Config: s.Config, Secrets: s.Secrets, HostAddress: s.HostAddress, Token: s.Token,
 		Capabilities: mapSlice(s.Granted, func(c Capability) string { return string(c) }),
-		HostMinor:    ProtocolMinor, Instance: s.Instance, Generation: int32(s.Generation), NotesHome: s.NotesHome,
+		HostMinor:    ProtocolMinor, Instance: s.Instance, Generation: int32(s.Generation), NotesHome: s.NotesHome, NotesProject: s.Project,
 	})
 	return r.outcome("Initialize", resp, err)
 }

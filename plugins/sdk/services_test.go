@@ -52,7 +52,7 @@ func TestStrategyCrossesTheWireWhole(t *testing.T) {
 	opening := compaction.Opening{Sections: sections, Records: records, Marks: marks}
 	proposal := compaction.Proposal{
 		Revision: 42, Kind: compaction.KindReset, Refresh: true, Sections: sections, Records: records, Marks: marks,
-		Steer: []string{"go on"}, Continue: true, Boot: "boot",
+		Steer: []string{"go on"}, Continue: true, Boot: "boot", Postpone: true,
 		Edits: []compaction.Edit{
 			{Trim: &compaction.Trim{Node: 3, Head: 10, Tail: 20}},
 			{Drop: &compaction.Span{From: 4, To: 5}},
@@ -93,7 +93,7 @@ func TestStrategyCrossesTheWireWhole(t *testing.T) {
 	outline := longOutline(20000).outline
 	back, err := p.Strategy().Propose(t.Context(), compaction.Input{
 		Session: "s", Revision: outline.Revision, Trigger: session.TriggerOverflow, Attempt: 2, Budget: budget, Measured: 9, Source: "usage",
-		TurnOpen: true, Instructions: "i", Note: "n", Seed: 1 << 63, Time: time.Unix(9, 9).UTC(),
+		TurnOpen: true, MayPostpone: true, Instructions: "i", Note: "n", Seed: 1 << 63, Time: time.Unix(9, 9).UTC(),
 		Outline: func(yield func(session.Node, error) bool) {
 			for _, n := range outline.Nodes {
 				if !yield(n, nil) {
@@ -109,7 +109,7 @@ func TestStrategyCrossesTheWireWhole(t *testing.T) {
 	if !reflect.DeepEqual(nodes, outline.Nodes) {
 		t.Errorf("the plugin saw %d nodes of %d", len(nodes), len(outline.Nodes))
 	}
-	if asked.Seed != 1<<63 || asked.Trigger != session.TriggerOverflow || asked.Attempt != 2 || !asked.TurnOpen || asked.Budget != budget || asked.Note != "n" || !asked.Time.Equal(time.Unix(9, 9)) {
+	if asked.Seed != 1<<63 || asked.Trigger != session.TriggerOverflow || asked.Attempt != 2 || !asked.TurnOpen || !asked.MayPostpone || asked.Budget != budget || asked.Note != "n" || !asked.Time.Equal(time.Unix(9, 9)) {
 		t.Errorf("the plugin saw %+v", asked)
 	}
 	if len(progress) != 1 || progress[0] != "half way" {

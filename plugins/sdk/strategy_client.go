@@ -43,7 +43,7 @@ func (c *strategyClient) Propose(ctx context.Context, in compaction.Input) (comp
 	defer cancel()
 	stream, err := c.rpc.Propose(ctx, &pluginv1.ProposeRequest{
 		Context: at, Revision: in.Revision, Trigger: triggerTo(in.Trigger), Attempt: int32(in.Attempt),
-		Budget: budgetTo(in.Budget), Measured: int32(in.Measured), Source: in.Source, TurnOpen: in.TurnOpen,
+		Budget: budgetTo(in.Budget), Measured: int32(in.Measured), Source: in.Source, TurnOpen: in.TurnOpen, MayPostpone: in.MayPostpone,
 		Instructions: valid(in.Instructions), Note: valid(in.Note), Seed: in.Seed, TimeUnixNano: unixNano(in.Time),
 		Outline: nodes, OutlineNext: next,
 	})

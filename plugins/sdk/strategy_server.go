@@ -56,7 +56,7 @@ func (v *strategyServer) input(ctx context.Context, req *pluginv1.ProposeRequest
 		Session: id, Revision: req.GetRevision(), Trigger: triggerFrom(req.GetTrigger()), Attempt: int(req.GetAttempt()),
 		Budget: budgetFrom(req.GetBudget()), Measured: int(req.GetMeasured()), Source: req.GetSource(),
 		Outline:  outlineOf(ctx, access, req),
-		TurnOpen: req.GetTurnOpen(), Instructions: req.GetInstructions(), Note: req.GetNote(),
+		TurnOpen: req.GetTurnOpen(), MayPostpone: req.GetMayPostpone(), Instructions: req.GetInstructions(), Note: req.GetNote(),
 		Seed: req.GetSeed(), Time: fromUnixNano(req.GetTimeUnixNano()),
 		Access: access, Progress: progress,
 	}

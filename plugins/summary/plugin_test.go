@@ -54,6 +54,14 @@ func TestConfigSchemaKnowsItsKeys(t *testing.T) {
 		`{"effort":"medium"}`:      false,
 		`{"max_output_tokens":10}`: false,
 		`{"guidence":"x"}`:         false,
+		`{"model":"m"}`:            true,
+		`{"context_window":8192}`:  false,
+		`{"user_tokens":0}`:        true,
+		`{"user_tokens":-1}`:       false,
+		`{"prune":false}`:          true,
+		`{"prune":"no"}`:           false,
+
+		`{"model":"m","context_window":8192}`: true,
 	} {
 		var v any
 		if err := json.Unmarshal([]byte(config), &v); err != nil {

@@ -32,6 +32,9 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 	}),
 	session.KindStepStarted: bare(func(s *State, e session.Event) {
 		s.Turn.Step, s.Turn.StepOpen, s.Turn.Calls = e.Step, true, nil
+		if p := s.Compaction.Postponed; p != nil {
+			s.Compaction.Postponed = &Postponed{p.CompactionPostponed, true, p.Begun}
+		}
 		s.Totals.Steps++
 	}),
 	session.KindStepEnded: bare(func(s *State, _ session.Event) { s.Turn.StepOpen = false }),
@@ -42,7 +45,7 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 	}),
 	session.KindMessageAssistant: spoken(func(p session.Assistant) *llm.Message { return p.Message }, applyAssistant),
 	session.KindAttempt: with(func(s *State, _ session.Event, p session.Attempt) {
-		s.count(p.Attempt)
+		s.count(p.Attempt, p.Purpose)
 		s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
 	}),
 	session.KindToolStarted: with(func(s *State, _ session.Event, p session.ToolStarted) {
@@ -62,17 +65,24 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
 			s.Compaction.Rest = false
 		}
+		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
+			s.Learned = nil
+		}
 		if h := s.Header; h != nil && (h.Provider != p.Provider || h.Model != p.Model) {
-			s.Ratio = 0
+			s.Ratio, s.CutsPrompt = 0, false
 		}
 		s.Header, s.HeaderSeq = &p, e.Seq
-		s.Anchor = Anchor{}
+		s.Anchor, s.Prompt = Anchor{}, Anchor{}
 	}),
+	session.KindWindowLearned: with(func(s *State, _ session.Event, p session.WindowLearned) { s.Learned = &p }),
 	session.KindModelCall: with(func(s *State, _ session.Event, p session.ModelCall) {
 		s.Totals.ModelCalls[p.Purpose]++
 		s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
 	}),
 	session.KindCompactionArmed: with(func(s *State, _ session.Event, p session.CompactionArmed) { s.Compaction.Armed = &p }),
+	session.KindCompactionPostponed: with(func(s *State, _ session.Event, p session.CompactionPostponed) {
+		s.Compaction.Postponed = &Postponed{CompactionPostponed: p}
+	}),
 	session.KindCompactionAsked: with(func(s *State, _ session.Event, p session.CompactionAsked) { s.Compaction.Asked = &p }),
 	session.KindCompactionDropped: with(func(s *State, _ session.Event, p session.CompactionDropped) {
 		if p.CallID == "" {
@@ -188,7 +198,7 @@ func applyRecord(s *State, e session.Event, p session.Record) {
 }
 
 func applyAssistant(s *State, e session.Event, p session.Assistant) {
-	s.count(p.Attempt)
+	s.count(p.Attempt, p.Purpose)
 	s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
 	if !appends(e) {
 		return
@@ -197,7 +207,7 @@ func applyAssistant(s *State, e session.Event, p session.Assistant) {
 	for _, c := range p.Message.Calls() {
 		s.Turn.Calls = append(s.Turn.Calls, Call{ID: c.ID, Name: c.Name})
 	}
-	s.anchor(p.Usage)
+	s.anchor(p.Usage, llm.Estimate(p.Message))
 }
 
 func appends(e session.Event) bool { return e.Op != nil && e.Op.Kind == session.OpAppend }
@@ -255,12 +265,12 @@ func (s *State) childAt(id string) (at int, ok bool) {
 	return at, ok
 }
 
-func (s *State) count(attempt int) {
+func (s *State) count(attempt int, purpose llm.Purpose) {
 	if attempt > 0 {
 		s.Totals.Retries++
 		return
 	}
-	s.Totals.ModelCalls[llm.PurposeMain]++
+	s.Totals.ModelCalls[cmp.Or(purpose, llm.PurposeMain)]++
 }
 
 // keepContext forgets a runtime context that left the surface.

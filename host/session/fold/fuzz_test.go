@@ -14,11 +14,11 @@ var everyKind = []session.Kind{
 	session.KindSessionCreated, session.KindSessionOpened, session.KindInboxQueued, session.KindInboxClaimed, session.KindTurnStarted, session.KindTurnEnded,
 	session.KindStepStarted, session.KindStepEnded, session.KindMessageSystem, session.KindMessageUser, session.KindMessageAssistant, session.KindAttempt,
 	session.KindToolStarted, session.KindToolResult, session.KindToolSpilled, session.KindRequestHeader, session.KindModelCall, session.KindCompactionStarted,
-	session.KindCompactionEnded, session.KindCompactionFailed, session.KindCompactionArmed, session.KindCompactionDropped, session.KindNodesDropped,
+	session.KindCompactionEnded, session.KindCompactionFailed, session.KindCompactionArmed, session.KindCompactionPostponed, session.KindCompactionDropped, session.KindNodesDropped,
 	session.KindMarkShown, session.KindBreaker, session.KindCompactionAsked, session.KindCompactionUndone, session.KindCompactionRest, session.KindUndoAsked,
 	session.KindUndoRefused, session.KindCancelAsked, session.KindSessionArchived, session.KindQuestionAsked, session.KindQuestionAnswered, session.KindCommandRun,
 	session.KindDirectoryChanged, session.KindChildSpawned, session.KindChildSettled, session.KindReport, session.KindRecord, session.KindPlugin,
-	session.KindWarning, session.KindLost, "unknown",
+	session.KindWarning, session.KindLost, session.KindWindowLearned, "unknown",
 }
 
 var everyOp = []session.OpKind{"", session.OpAppend, session.OpReplace, session.OpInsert, session.OpDrop, "?"}

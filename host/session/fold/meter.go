@@ -19,6 +19,11 @@ type Anchor struct {
 // out what they had cached.
 const minRatio, maxRatio = 0.5, 2.0
 
+// How much more must be sent, in estimated tokens, until a count of the prompt that
+// did not grow gives away that the endpoint cuts it: half as much again, and at least
+// this many.
+const minGrowth = 2048
+
 // Where a measured figure comes from.
 const (
 	SourceUsage    = "usage"
@@ -80,9 +85,16 @@ func (s *State) Fixed() int {
 }
 
 // anchor takes a usage as the new anchor, and learns from it what the endpoint
-// counts for an estimated token.
-func (s *State) anchor(u llm.Usage) {
+// counts for an estimated token. answer is the estimate of the answer it came with.
+func (s *State) anchor(u llm.Usage, answer int) {
 	rough, total := s.rough(), u.Total()
+	if s.cuts(u.Prompt(), rough-answer) {
+		s.CutsPrompt, s.Ratio = true, 0
+	}
+	if s.CutsPrompt {
+		s.Anchor = Anchor{}
+		return
+	}
 	if total == 0 || float64(total) < minRatio*float64(rough) {
 		s.Anchor = Anchor{}
 		return
@@ -91,4 +103,20 @@ func (s *State) anchor(u llm.Usage) {
 	if r := float64(total) / float64(max(rough, 1)); r <= maxRatio {
 		s.Ratio = r
 	}
+}
+
+// cuts takes the endpoint's count of a request of so many estimated tokens, and tells
+// whether the endpoint cuts what it is sent: the count stays flat or falls while much
+// more is sent. One that falls by more than half is another thing: some endpoints
+// leave out what they had cached.
+func (s *State) cuts(prompt, rough int) bool {
+	last := s.Prompt
+	switch {
+	case prompt == 0:
+		return false
+	case last.Tokens == 0 || prompt > last.Tokens || float64(prompt) < minRatio*float64(last.Tokens):
+		s.Prompt = Anchor{Tokens: prompt, Estimate: rough}
+		return false
+	}
+	return rough-last.Estimate >= max(minGrowth, last.Estimate/2)
 }

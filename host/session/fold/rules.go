@@ -112,6 +112,11 @@ var rules = map[session.Kind]func(*Checker, session.Event){
 		}
 		c.compacting = 0
 	},
+	session.KindCompactionPostponed: func(c *Checker, e session.Event) {
+		if c.state.Compaction.Postponed != nil {
+			c.add(e.Seq, "compaction", "puts a compaction off a second time")
+		}
+	},
 	session.KindCompactionUndone: func(c *Checker, e session.Event) { // which one it may name is the fold's to say
 		if t := c.state.Turn; t.Open {
 			c.add(e.Seq, "undo", "takes a compaction back while turn %d is open", t.Ordinal)

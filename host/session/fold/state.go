@@ -13,28 +13,34 @@ import (
 // State is all that the host folds from a log. It is not safe for concurrent
 // use. Its size is bounded by the surface, not by the log.
 type State struct {
-	Head       int64            `json:"head"`
-	Created    session.Created  `json:"created"`
-	Surface    Surface          `json:"surface"`
-	Header     *session.Header  `json:"header,omitempty"`
-	HeaderSeq  int64            `json:"header_seq,omitempty"`
-	Turn       Turn             `json:"turn"`
-	Inbox      []Item           `json:"inbox,omitempty"`
-	Compaction Compaction       `json:"compaction"`
-	Context    string           `json:"context,omitempty"` // the newest runtime context on the surface
-	Anchor     Anchor           `json:"anchor"`
-	Ratio      float64          `json:"ratio,omitempty"` // the endpoint's count of an estimated token; 0 = not learned
-	Totals     Totals           `json:"totals"`
-	Records    map[string]int64 `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
-	Directory  string           `json:"directory"`           // where tools start from
-	Questions  []Question       `json:"questions,omitempty"` // without an answer
-	Children   []session.Child  `json:"children,omitempty"`  // subagents, oldest first
-	Report     json.RawMessage  `json:"report,omitempty"`    // the newest structured result
-	Archived   bool             `json:"archived,omitempty"`  // L18
-	Profile    string           `json:"profile,omitempty"`   // in use when the session was last opened, "" = unknown
-	Strategy   string           `json:"strategy,omitempty"`  // likewise
-	Unknown    int              `json:"unknown,omitempty"`   // events of kinds that this binary does not know
-	childIDs   map[string]int   // where a child is in Children
+	Head       int64           `json:"head"`
+	Created    session.Created `json:"created"`
+	Surface    Surface         `json:"surface"`
+	Header     *session.Header `json:"header,omitempty"`
+	HeaderSeq  int64           `json:"header_seq,omitempty"`
+	Turn       Turn            `json:"turn"`
+	Inbox      []Item          `json:"inbox,omitempty"`
+	Compaction Compaction      `json:"compaction"`
+	Context    string          `json:"context,omitempty"` // the newest runtime context on the surface
+	Anchor     Anchor          `json:"anchor"`
+	Ratio      float64         `json:"ratio,omitempty"` // the endpoint's count of an estimated token; 0 = not learned
+	// Prompt is a request's size as the endpoint counted it, and estimated; the zero
+	// value is none. CutsPrompt tells that its counts are not to be trusted: they stay
+	// the same however much is sent.
+	Prompt     Anchor                 `json:"prompt,omitzero"`
+	CutsPrompt bool                   `json:"cuts_prompt,omitempty"`
+	Learned    *session.WindowLearned `json:"learned,omitempty"` // of this model and window of the profile
+	Totals     Totals                 `json:"totals"`
+	Records    map[string]int64       `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
+	Directory  string                 `json:"directory"`           // where tools start from
+	Questions  []Question             `json:"questions,omitempty"` // without an answer
+	Children   []session.Child        `json:"children,omitempty"`  // subagents, oldest first
+	Report     json.RawMessage        `json:"report,omitempty"`    // the newest structured result
+	Archived   bool                   `json:"archived,omitempty"`  // L18
+	Profile    string                 `json:"profile,omitempty"`   // in use when the session was last opened, "" = unknown
+	Strategy   string                 `json:"strategy,omitempty"`  // likewise
+	Unknown    int                    `json:"unknown,omitempty"`   // events of kinds that this binary does not know
+	childIDs   map[string]int         // where a child is in Children
 	toolTokens struct {
 		header int64
 		tokens int
@@ -91,7 +97,24 @@ type Compaction struct {
 	Undone    int64              `json:"undone,omitempty"` // compaction.ended of the newest that was undone
 	Rest      bool               `json:"rest,omitempty"`   // automatic compaction rests
 	UndoAsked *session.UndoAsked `json:"undo_asked,omitempty"`
+	Postponed *Postponed         `json:"postponed,omitempty"` // since the newest compaction, nil = none
 }
+
+// Postponed is a compaction that was put off by one step.
+type Postponed struct {
+	session.CompactionPostponed
+	Begun bool `json:"begun,omitempty"` // the step
+	Over  bool `json:"over,omitempty"`  // another step has begun: the compaction failed, or rests
+}
+
+// Waits tells whether the step is still to come.
+func (p *Postponed) Waits() bool { return p != nil && !p.Begun }
+
+// Granted tells whether the newest step is the one.
+func (p *Postponed) Granted() bool { return p != nil && p.Begun && !p.Over }
+
+// LastWords tells whether the open step is the one that a compaction was put off by.
+func (s *State) LastWords() bool { return s.Turn.StepOpen && s.Compaction.Postponed.Granted() }
 
 // Totals add up over the whole log.
 type Totals struct {
@@ -128,7 +151,7 @@ func (s *State) Apply(e session.Event) error {
 		return err
 	}
 	if e.Op != nil && e.Op.Kind != session.OpAppend && e.Kind != session.KindMessageSystem {
-		s.Anchor = Anchor{} // the old usage does not speak of this surface (N24)
+		s.Anchor, s.Prompt = Anchor{}, Anchor{} // the old usage does not speak of this surface (N24)
 	}
 	switch {
 	case change != nil:

@@ -114,7 +114,7 @@ func applyEnded(s *State, e session.Event, p session.CompactionEnded) {
 	if p.Kind == kindReset {
 		c.Window++
 	}
-	c.Armed, c.Marks, c.LastSeq, c.LastStarted = nil, nil, e.Seq, 0
+	c.Armed, c.Marks, c.LastSeq, c.LastStarted, c.Postponed = nil, nil, e.Seq, 0, nil
 	if c.Before != nil && c.Before.Ended == 0 {
 		c.Before.Ended, c.LastStarted = e.Seq, c.Before.Started
 	} else {

@@ -135,11 +135,18 @@ def propose(request, context):
     proposal = message("Proposal")(revision=request.revision, kind="PROPOSAL_KIND_SUMMARY")
     dropped = nodes[1:tail_begins(nodes, config.get("tail_tokens", request.budget.reset_at // 4 or 8000))]
     if any(n.source != "checkpoint" for n in dropped):
-        replace = proposal.edits.add().replace
-        replace.span.CopyFrom(message("Span")(**{"from": dropped[0].seq, "to": dropped[-1].seq}))
         text = render(collect(dropped, events(session, dropped, call)), request.budget.reset_at * 3 // 4 or 24_000)
-        replace.messages.add(role="user", text=text)
+        if estimate(text) < sum(n.tokens for n in dropped):  # else the host would refuse it
+            replace = proposal.edits.add().replace
+            replace.span.CopyFrom(message("Span")(**{"from": dropped[0].seq, "to": dropped[-1].seq}))
+            replace.messages.add(role="user", text=text)
     yield message("ProposeResponse")(proposal=proposal)
+
+
+def estimate(text):
+    """Tokens, as the host counts: three characters of ASCII are one, any other is one."""
+    plain = sum(c.isascii() for c in text)
+    return (plain + 2) // 3 + len(text) - plain + 8
 
 
 def tail_begins(nodes, tokens):

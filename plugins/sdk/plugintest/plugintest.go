@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type Host struct {
 	Config    json.RawMessage // nil = {}
 	Secrets   map[string]string
 	NotesHome string
+	Project   string // Init.NotesProject
 	Deny      []sdk.Capability
 	// Sessions are announced after the start, in order. Their Access is what the
 	// plugin reaches; it may be nil where the plugin reads nothing.
@@ -46,7 +48,35 @@ type Host struct {
 type Plugin struct {
 	*sdk.Remote
 	Info sdk.Info
+
+	mu   sync.Mutex
+	lent map[string]session.Access
+	end  func() // once
 }
+
+// Open announces a session and returns the strategy, for one that came after the start.
+func (p *Plugin) Open(ctx context.Context, s compaction.Session) (compaction.Strategy, error) {
+	p.lend(s)
+	return p.Strategy(), p.OpenSession(ctx, s)
+}
+
+// Close ends a session that Open announced.
+func (p *Plugin) Close(ctx context.Context, id string) {
+	_ = p.CloseSession(ctx, id)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.lent, id)
+}
+
+// Stop lets the plugin finish what it does, then ends it before its test does.
+func (p *Plugin) Stop(ctx context.Context) error {
+	err := p.Drain(ctx, startTime)
+	p.end()
+	return err
+}
+
+// Kill cuts the connections.
+func (p *Plugin) Kill() error { p.end(); return nil }
 
 // Run starts p until the test ends. The test fails at once where it does not start.
 func Run(t testing.TB, p sdk.Plugin, h Host) *Plugin {
@@ -75,7 +105,8 @@ func Start(t testing.TB, p sdk.Plugin, h Host) (*Plugin, error) {
 		return nil, err
 	}
 	served := server.GRPCServer(nil)
-	lent := sdk.NewHostServer(sdk.HostConfig{Version: "test", Token: token, Granted: granted(p, h), Access: h.access})
+	running := &Plugin{lent: map[string]session.Access{}}
+	lent := sdk.NewHostServer(sdk.HostConfig{Version: "test", Token: token, Granted: granted(p, h), Access: running.access})
 	pluginAddress, hostAddress := filepath.Join(dir, "plugin"), filepath.Join(dir, "host")
 	if err := errors.Join(serve(served, pluginAddress), serve(lent, hostAddress)); err != nil {
 		return nil, err
@@ -86,23 +117,27 @@ func Start(t testing.TB, p sdk.Plugin, h Host) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Cleanup(func() {
+	running.end = sync.OnceFunc(func() {
 		_ = conn.Close()
 		served.Stop()
 		server.Close()
 		lent.Stop()
 	})
+	t.Cleanup(running.end)
 
-	running := &Plugin{Remote: sdk.NewRemote(conn, p.Name)}
+	running.Remote = sdk.NewRemote(conn, p.Name)
 	if running.Info, err = running.GetInfo(ctx); err != nil {
 		return nil, err
 	}
 	err = running.Initialize(ctx, sdk.Setup{
 		Config: h.Config, Secrets: h.Secrets, HostAddress: hostAddress, Token: token, Granted: granted(p, h),
-		Instance: p.Name, Generation: 1, NotesHome: h.NotesHome,
+		Instance: p.Name, Generation: 1, NotesHome: h.NotesHome, Project: h.Project,
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, s := range h.Sessions {
+		running.lend(s)
 	}
 	for _, s := range h.Sessions {
 		if err := running.OpenSession(ctx, s); err != nil {
@@ -112,11 +147,17 @@ func Start(t testing.TB, p sdk.Plugin, h Host) (*Plugin, error) {
 	return running, nil
 }
 
-func (h Host) access(id string) (session.Access, error) {
-	for _, s := range h.Sessions {
-		if s.ID == id && s.Access != nil {
-			return s.Access, nil
-		}
+func (p *Plugin) lend(s compaction.Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lent[s.ID] = s.Access
+}
+
+func (p *Plugin) access(id string) (session.Access, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a := p.lent[id]; a != nil {
+		return a, nil
 	}
 	return nil, fmt.Errorf("the test lends no session %q: %w", id, session.ErrNotFound)
 }

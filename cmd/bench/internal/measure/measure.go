@@ -60,6 +60,7 @@ func (b *Bench) Round(ctx context.Context) (Round, error) {
 		{"a long log under an even surface", b.even},
 		{"notesoup resets", b.notesoup},
 		{"summary compactions", b.summary},
+		{"a compaction of each strategy", b.strategies},
 		{"long logs", b.scale},
 		{"a thousand sessions", b.crowd},
 	}

@@ -141,3 +141,22 @@ func TestCompactingEndsAfterTheLastCompaction(t *testing.T) {
 		t.Errorf("answers %v, seen %v", got, seen)
 	}
 }
+
+// What is taken of the first compaction: the requests around it, and what stands between.
+func TestABoundaryIsWatchedOnce(t *testing.T) {
+	t.Parallel()
+	commits := 0
+	o := boundary{asks: true, commits: func() (int, error) { commits += 3; return commits, nil }}
+	script := o.script(endpoint.Call{Name: "read"})
+	bodies := []string{"system a", "system a b", "system a b c", "system a b and: condense", "system s c"}
+	var last endpoint.Reply
+	for i, x := range tape(8, 10, 12, 11, 10).Tape {
+		var err error
+		if last, err = script(x, []byte(bodies[i])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last != endpoint.Done || o.sent != len(bodies[3]) || o.prefix != len("system ") || o.synced != 3 {
+		t.Errorf("%+v ends with %+v", o, last)
+	}
+}

@@ -42,6 +42,9 @@ func (s *sorter) sort(x endpoint.Exchange) kind {
 	return k
 }
 
+// summaryReply is the answer to a compaction's own request.
+var summaryReply = endpoint.Reply{Text: strings.Repeat("what was done so far and what comes next\n", 25)}
+
 // compacting answers with a call until so many compactions were seen, and a
 // compaction's own request with a summary. seen, if not nil, looks at the first
 // request after each compaction.
@@ -54,7 +57,7 @@ func compacting(call endpoint.Call, compactions int, asks bool, seen func(n int,
 		}
 		switch s.sort(x) {
 		case asked:
-			return endpoint.Reply{Text: strings.Repeat("what was done so far and what comes next\n", 25)}, nil
+			return summaryReply, nil
 		case compacted:
 			n++
 			if seen != nil {

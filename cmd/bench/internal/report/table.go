@@ -65,6 +65,7 @@ func Table(w io.Writer, rows []Row, rounds []measure.Round, plan measure.Plan) e
 		}
 		fmt.Fprintln(tab, "\t")
 	}
+	strategies(tab, rounds)
 	scale(tab, rounds, plan.Sizes)
 	if err := tab.Flush(); err != nil {
 		return err
@@ -80,6 +81,35 @@ var sized = []struct {
 }{
 	{"RESUME", "first", millis}, {"STEP", "step", millis}, {"SHOW", "show", millis}, {"LIST", "list", millis}, {"CONTEXT", "context", millis},
 	{"READ", "history_read", millis}, {"TEXT", "history_list", millis}, {"WORD", "history_word", millis}, {"WINDOWS", "history_windows", millis}, {"HOST", "host", megabytes},
+}
+
+// boundaries are the figures of one compaction, each with its heading. HOST is what it
+// adds to a step at the host, model excluded; SPENT is what its event tells; SENT is what
+// its own calls sent; PREFIX is what the next request has in common with the one before.
+var boundaries = []struct {
+	head, figure string
+	unit         unit
+}{
+	{"HOST", "cost", millis}, {"SPENT", "told", millis}, {"CALLS", "calls", count}, {"TOKENS", "before", count}, {"AFTER", "after", count},
+	{"SENT", "sent", count}, {"PREFIX", "prefix", kilobytes}, {"COMMITS", "commits", count},
+}
+
+// strategies writes the figures of a compaction, a row a strategy and size.
+func strategies(w io.Writer, rounds []measure.Round) {
+	fmt.Fprint(w, "\t\nCOMPACTION")
+	for _, f := range boundaries {
+		fmt.Fprint(w, "\t"+f.head)
+	}
+	fmt.Fprintln(w, "\t")
+	for _, strategy := range measure.Strategies {
+		for _, tokens := range measure.Surfaces {
+			fmt.Fprintf(w, "%s at %d", strategy, tokens)
+			for _, f := range boundaries {
+				fmt.Fprint(w, "\t"+f.unit.text(over(rounds, fmt.Sprintf("tureen.strategy.%s.%d.%s", strategy, tokens, f.figure))))
+			}
+			fmt.Fprintln(w, "\t")
+		}
+	}
 }
 
 // scale writes the figures of the grown logs, a row a size.

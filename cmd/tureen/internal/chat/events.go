@@ -68,8 +68,11 @@ func (m *model) notable(e session.Event) {
 	case session.KindCompactionFailed:
 		m.compacting = false
 		with(e, func(p session.CompactionFailed) {
-			m.notice(m.o.Style.Yellow, "! ", fmt.Sprintf("%s compaction by %s failed, the conversation stays as it is: %s", p.Trigger, p.Strategy, p.Error))
+			m.notice(m.o.Style.Yellow, "! ", render.Failed(p))
 		})
+	case session.KindCompactionPostponed:
+		m.compacting = false
+		with(e, func(p session.CompactionPostponed) { m.notice(m.o.Style.Faint, "· ", render.Postponed(p)) })
 	case session.KindCompactionDropped:
 		m.compacting = false
 		with(e, func(p session.CompactionDropped) { m.notice(m.o.Style.Faint, "· ", "no compaction: "+p.Why) })

@@ -21,10 +21,12 @@ type complete = cobra.CompletionFunc
 func (a *app) addCompletions(root *cobra.Command) {
 	one, any := atMost(1, a.completeSession), atMost(-1, a.completeSession)
 	arguments := map[string]complete{
-		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen context show": one, "tureen context preview": one, "tureen context undo": one, "tureen session show": one, "tureen session export": one, "tureen session verify": one,
+		"tureen resume": one, "tureen answer": one, "tureen compact": one, "tureen context show": one, "tureen context preview": one, "tureen context undo": one, "tureen session show": one, "tureen session windows": one, "tureen session export": one, "tureen session verify": one,
 		"tureen session fork": one, "tureen session salvage": one, "tureen session archive": any, "tureen session rm": any,
 		"tureen profile show": atMost(1, a.completeProfile), "tureen profile check": atMost(1, a.completeProfile), "tureen profile trust": atMost(1, a.completeProfile),
 		"tureen plugin inspect": atMost(1, completePlugin),
+		"tureen notes show":     atMost(1, a.completeNote), "tureen notes edit": atMost(1, a.completeNote), "tureen notes log": atMost(1, a.completeNote),
+		"tureen notes diff": atMost(1, a.completeNote), "tureen notes restore": atMost(1, a.completeNote),
 	}
 	flags := map[string]complete{
 		"profile": a.completeProfile, "color": among(render.ColorAuto, render.ColorAlways, render.ColorNever),

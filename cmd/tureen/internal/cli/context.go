@@ -34,6 +34,9 @@ endpoint's own count.
   output_reserve       tokens kept for an answer
   reset_at, budget_source, budget_problem
                        the line, 0 = none; profile, defaults or none; why not the profile
+  reserve, warning, reminder
+                       tokens left of the window at the line, at the close-out
+                       warning and at the first reminder
   measured, measured_source, room, past_line
                        tokens in use; usage or estimate; tokens left before the line
   fixed                tokens that no compaction removes

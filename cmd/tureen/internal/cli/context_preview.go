@@ -158,7 +158,7 @@ func (a *app) compactCommandFor(id string) string {
 // shellWord is a word as a shell takes it.
 func shellWord(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("=._-/:…", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		return !strings.ContainsRune("=._-/:…@", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}) {
 		return word
 	}

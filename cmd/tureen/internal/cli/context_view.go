@@ -29,6 +29,9 @@ type contextView struct {
 	WindowSource  string `json:"window_source"`
 	Reserve       int    `json:"output_reserve"`
 	ResetAt       int    `json:"reset_at"`
+	LineReserve   int    `json:"reserve"`
+	Warning       int    `json:"warning"`
+	Reminder      int    `json:"reminder"`
 	BudgetSource  string `json:"budget_source"`
 	BudgetProblem string `json:"budget_problem,omitempty"`
 
@@ -188,12 +191,15 @@ func (v *contextView) budget(a *app, s *fold.State) error {
 	}
 	v.Automatic = v.Strategy != host.StrategyNone && p.Compaction.OnTrigger == "auto"
 	v.endpoint(p, s.Header)
+	if l := s.Learned; l != nil && l.Model == v.Model && (s.Header == nil || s.Header.ContextWindow == v.Window) && (v.Window == 0 || l.Window < v.Window) {
+		v.Window, v.WindowSource = l.Window, "learned"
+	}
 	b, err := compaction.Resolve(p.Compaction.Budget(v.Model), v.Window, v.Reserve, v.WindowSource)
 	if err != nil {
 		v.BudgetSource, v.BudgetProblem = "none", err.Error()
 		return nil
 	}
-	v.ResetAt = b.ResetAt
+	v.ResetAt, v.LineReserve, v.Warning, v.Reminder = b.ResetAt, b.Reserve, b.Warning, b.Reminder
 	return nil
 }
 
@@ -241,8 +247,7 @@ func compactionsOf(ctx context.Context, log session.Reader, s *fold.State) (cont
 			return all, err
 		}
 		all.Newest = append(all.Newest, contextCompaction{Seq: e.Seq, Time: e.Time, Relieved: p.Relieved, Undone: undone[p.Ordinal],
-			CompactionResult: host.CompactionResult{Ordinal: p.Ordinal, Strategy: p.Strategy, Kind: p.Kind, Trigger: p.Trigger,
-				TokensBefore: p.TokensBefore, TokensAfter: p.TokensAfter, Millis: p.Millis, ModelCalls: p.ModelCalls}})
+			CompactionResult: host.CompactionOf(p)})
 		if len(all.Newest) == min(newestCompactions, all.Count) {
 			break
 		}

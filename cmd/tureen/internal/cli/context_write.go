@@ -73,7 +73,11 @@ func (v *contextView) facts() [][2]string {
 	if v.Reserve > 0 {
 		window += fmt.Sprintf(", %d of them for an answer", v.Reserve)
 	}
-	return append(rows, [2]string{"window", window}, [2]string{"line", v.line()},
+	rows = append(rows, [2]string{"window", window}, [2]string{"line", v.line()})
+	if v.ResetAt > 0 {
+		rows = append(rows, [2]string{"marks", fmt.Sprintf("reminder at %d, close-out at %d, line at %d tokens before the end of the window", v.Reminder, v.Warning, v.LineReserve)})
+	}
+	return append(rows,
 		[2]string{"fixed", render.Amount(v.Fixed) + " that no compaction removes: system prompt and tool declarations"})
 }
 

@@ -2,24 +2,25 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tureen-host/tureen/cmd/tureen/internal/render"
-	"github.com/tureen-host/tureen/host/session"
 	"github.com/tureen-host/tureen/notesoup/notes"
 )
 
+const notesLong = `Agents keep notes in homes: small text files that outlive a conversation. A bare
+address, such as plans/release, is a note of the session; @project, @human, @self and
+@model are the homes of its project, of you, of the agent and of the model, and
+@projects/SLUG is another project's, which can only be read.`
+
 func (a *app) notesCommand() *cobra.Command {
-	return group("notes", "The notes that agents keep", "", a.notesShowCommand())
+	return group("notes", "The notes that agents keep", notesLong,
+		a.notesShowCommand(), a.notesSearchCommand(), a.notesEditCommand(), a.notesLogCommand(), a.notesDiffCommand(), a.notesRestoreCommand())
 }
 
 func (a *app) notesShowCommand() *cobra.Command {
@@ -60,6 +61,7 @@ type noteRow struct {
 	Written time.Time `json:"written"`
 	Title   string    `json:"title"`
 	Text    *string   `json:"text,omitempty"`
+	Problem string    `json:"problem,omitempty"` // why it does not read
 }
 
 func (a *app) showNotes(ctx context.Context, s *notes.Store, address string, asJSON bool) error {
@@ -93,29 +95,39 @@ func (a *app) showNotes(ctx context.Context, s *notes.Store, address string, asJ
 		}
 		homes = []notes.Home{h}
 	}
-	rows, err := noteRows(ctx, homes, scope.Slug)
+	rows, gaps, err := noteRows(ctx, homes, scope.Slug)
 	if err != nil {
 		return noteFault(err)
 	}
+	a.tellOf(gaps)
 	return a.print(asJSON, rows, func(w io.Writer) error { return writeNotes(w, rows) })
 }
 
-func noteRows(ctx context.Context, homes []notes.Home, slug string) ([]noteRow, error) {
-	rows := []noteRow{}
+// noteRows lists homes; gaps are what is in them and is no note.
+func noteRows(ctx context.Context, homes []notes.Home, slug string) (rows []noteRow, gaps []noteGap, err error) {
+	rows = []noteRow{}
 	for _, h := range homes {
 		listing, err := h.List(ctx)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		at := func(path string) notes.Address { return notes.Address{Home: h.Kind(), Slug: slug, Path: path} }
 		for _, info := range listing.Notes {
 			n, err := h.Read(ctx, info.Path)
 			if err != nil {
 				n = notes.Note{Info: info}
 			}
-			rows = append(rows, rowOf(notes.Address{Home: h.Kind(), Slug: slug, Path: info.Path}, n))
+			rows = append(rows, rowOf(at(info.Path), n))
+			rows[len(rows)-1].Problem = string(notes.CodeOf(err))
+		}
+		for _, sk := range listing.Skipped {
+			gaps = append(gaps, noteGap{at(sk.Path).String(), sk.Why})
+		}
+		if listing.More {
+			gaps = append(gaps, noteGap{at("").String(), fmt.Sprintf("it has more than %d notes", notes.MaxNotes)})
 		}
 	}
-	return rows, nil
+	return rows, gaps, nil
 }
 
 func rowOf(at notes.Address, n notes.Note) noteRow {
@@ -130,7 +142,11 @@ func writeNotes(w io.Writer, rows []noteRow) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "ADDRESS\tWRITTEN\tSIZE\tTITLE")
 	for _, r := range rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", r.Address, clock(r.Written), size(r.Bytes), render.Head(r.Title, 60))
+		title := render.Head(r.Title, 60)
+		if r.Problem != "" {
+			title = "(" + r.Problem + ")"
+		}
+		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\n", r.Address, clock(r.Written), size(r.Bytes), title)
 	}
 	return tab.Flush()
 }
@@ -138,66 +154,4 @@ func writeNotes(w io.Writer, rows []noteRow) error {
 // printNotes shows the notes of a session, or the one at an address, to a person.
 func (a *app) printNotes(ctx context.Context, id, address string) error {
 	return a.withNotes(ctx, id, func(s *notes.Store) error { return a.showNotes(ctx, s, address, false) })
-}
-
-// withNotes opens the notes as a session sees them; nil where there is no notes
-// home yet: looking leaves no trace.
-func (a *app) withNotes(ctx context.Context, prefix string, use func(*notes.Store) error) error {
-	return a.withSession(ctx, prefix, func(row session.Summary, r session.Reader) error {
-		p, err := a.sessionProfile(row.Profile, row.Workspace, "")
-		if err != nil {
-			return err
-		}
-		home, err := a.notesHome(p)
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
-			return use(nil)
-		}
-		header, err := newestHeader(ctx, r)
-		if err != nil {
-			return err
-		}
-		tree, err := notes.Open(home)
-		if err != nil {
-			return noteFault(err)
-		}
-		defer tree.Close()
-		s, err := tree.Store(notes.Who{Session: row.ID, Created: row.Created, Agent: p.AgentName,
-			Provider: header.Provider, Model: header.Model, Workspace: row.Workspace})
-		if err != nil {
-			return noteFault(err)
-		}
-		return use(s)
-	})
-}
-
-// newestHeader tells which model the session used last.
-func newestHeader(ctx context.Context, r session.Reader) (session.Header, error) {
-	for e, err := range r.Read(ctx, session.Query{Kinds: []session.Kind{session.KindRequestHeader}, Reverse: true, Limit: 1}) {
-		if err != nil {
-			return session.Header{}, err
-		}
-		return session.Decode[session.Header](e)
-	}
-	return session.Header{}, nil
-}
-
-// noteFault says what is wrong with an address or a note, to a person: the hints
-// of a refusal are meant for a model, but for those that name another note.
-func noteFault(err error) error {
-	var refused *notes.Error
-	if !errors.As(err, &refused) {
-		message, hint := advice(err.Error())
-		return faultf(exitState, "NOTES", hint, "%s", message)
-	}
-	exit, hint := exitState, "tureen notes show lists what there is"
-	if refused.Code == notes.CodeAddress || refused.Code == notes.CodeHome {
-		exit, hint = exitUsage, "tureen notes show --help tells how notes are addressed"
-	}
-	if strings.HasPrefix(refused.Next, "did you mean") {
-		hint = refused.Next + "?"
-	}
-	return faultf(exit, string(refused.Code), hint, "%s", refused.Message)
 }

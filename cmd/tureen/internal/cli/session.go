@@ -18,7 +18,7 @@ import (
 func (a *app) sessionCommand() *cobra.Command {
 	return group("session", "The sessions on this machine", `A session is one conversation, kept as an append-only log of events. ID may be the
 beginning of an id, or "last" for the newest.`,
-		a.sessionListCommand(), a.sessionShowCommand(),
+		a.sessionListCommand(), a.sessionShowCommand(), a.sessionWindowsCommand(),
 		a.sessionSearchCommand(), a.sessionForkCommand(), a.sessionArchiveCommand(), a.sessionExportCommand(), a.sessionImportCommand(),
 		a.sessionVerifyCommand(), a.sessionSalvageCommand(), a.sessionRmCommand())
 }

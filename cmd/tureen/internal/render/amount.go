@@ -50,10 +50,44 @@ func Meter(m session.Meter) string {
 }
 
 // Compacted is the one line of an applied compaction:
-// "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls".
+// "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls; pressure, 40 dropped, 2 kept".
 func Compacted(c session.CompactionEnded) string {
-	return fmt.Sprintf("%s #%d %s %s→%s tokens, %d ms, %s", c.Kind, c.Ordinal, Head(c.Strategy, nameHead),
-		Amount(c.TokensBefore), Amount(c.TokensAfter), c.Millis, Count(c.ModelCalls, "model call"))
+	text := fmt.Sprintf("%s #%d %s %s→%s tokens, %d ms, %s", c.Kind, c.Ordinal, Head(c.Strategy, nameHead),
+		Amount(c.TokensBefore), Amount(c.TokensAfter), c.Millis, Calls(c.ModelCalls, c.CostUSD))
+	if c.Trigger != "" {
+		text += "; " + Head(string(c.Trigger), nameHead)
+	}
+	if c.Dropped+c.Trimmed+c.Kept == 0 { // an older log does not say
+		return text
+	}
+	if c.Trimmed > 0 {
+		text += fmt.Sprintf(", %d trimmed", c.Trimmed)
+	}
+	return text + fmt.Sprintf(", %d dropped, %d kept", c.Dropped, c.Kept)
+}
+
+// Failed is the one line of a compaction that did not come about.
+func Failed(c session.CompactionFailed) string {
+	text := fmt.Sprintf("%s compaction by %s failed, the conversation stays as it is: %s", c.Trigger, c.Strategy, c.Error)
+	if c.ModelCalls > 0 {
+		text += fmt.Sprintf(" (%d ms, %s)", c.Millis, Calls(c.ModelCalls, c.CostUSD))
+	}
+	return text
+}
+
+// Postponed is the one line of a compaction that was put off.
+func Postponed(c session.CompactionPostponed) string {
+	return fmt.Sprintf("%s compaction by %s waits for one step of last words", c.Trigger, c.Strategy)
+}
+
+// Calls counts model calls and, where there are any, says what they cost; nil is not known.
+func Calls(n int, cost *float64) string {
+	text := Count(n, "model call")
+	switch {
+	case n == 0 || cost == nil:
+		return text
+	}
+	return text + fmt.Sprintf(", $%.4f", *cost)
 }
 
 // Undone is the one line of an undo.

@@ -29,6 +29,7 @@ var types = []struct {
 	{"context.usage", "after each step", ContextUsage{}},
 	{"compaction.completed", "the surface was replaced", CompactionCompleted{}},
 	{"compaction.failed", "the old surface stays", CompactionFailed{}},
+	{"compaction.postponed", "it comes after the next step, which is for last words", CompactionPostponed{}},
 	{"compaction.undone", "the surface is again what it was before that compaction", CompactionUndone{}},
 	{"compaction.rest", "automatic compaction rests no longer, or again", CompactionRest{}},
 	{"undo.refused", "another process asked for an undo that cannot be", UndoRefused{}},
@@ -133,6 +134,15 @@ type CompactionFailed struct {
 	Turn int `json:"turn"`
 	Step int `json:"step"`
 	session.CompactionFailed
+}
+
+// CompactionPostponed is one that was put off by a step.
+type CompactionPostponed struct {
+	Turn     int             `json:"turn"`
+	Step     int             `json:"step"`
+	Strategy string          `json:"strategy"`
+	Trigger  session.Trigger `json:"trigger"`
+	Tokens   int             `json:"tokens"` // in use
 }
 
 // CompactionUndone names a compaction by its ordinal, and who asked, "" for this process.

@@ -61,7 +61,7 @@ func gistOf(e session.Event) (string, error) {
 	case session.KindCompactionFailed:
 		return gist(e, func(p session.CompactionFailed) string { return p.Strategy + ": " + p.Error })
 	case session.KindCompactionArmed, session.KindCompactionAsked, session.KindCompactionDropped, session.KindCompactionUndone,
-		session.KindCompactionRest, session.KindBreaker, session.KindMarkShown, session.KindUndoAsked, session.KindUndoRefused:
+		session.KindCompactionRest, session.KindBreaker, session.KindWindowLearned, session.KindCompactionPostponed, session.KindMarkShown, session.KindUndoAsked, session.KindUndoRefused:
 		return gistOfRoom(e)
 	case session.KindSessionArchived:
 		return gist(e, Archived)
@@ -100,6 +100,8 @@ func gistOfRoom(e session.Event) (string, error) {
 		return gist(e, func(p session.CompactionArmed) string { return p.CallID + " " + p.Note })
 	case session.KindCompactionAsked:
 		return gist(e, func(p session.CompactionAsked) string { return p.From + " " + p.Instructions })
+	case session.KindCompactionPostponed:
+		return gist(e, Postponed)
 	case session.KindCompactionDropped:
 		return gist(e, func(p session.CompactionDropped) string { return p.Why })
 	case session.KindCompactionUndone:
@@ -108,6 +110,8 @@ func gistOfRoom(e session.Event) (string, error) {
 		return gist(e, Rested)
 	case session.KindBreaker:
 		return gist(e, func(p session.Breaker) string { return p.Why })
+	case session.KindWindowLearned:
+		return gist(e, Learned)
 	case session.KindMarkShown:
 		return gist(e, func(p session.MarkShown) string { return p.ID })
 	case session.KindUndoAsked:
@@ -123,6 +127,11 @@ func opened(p session.Opened) string {
 		text = fmt.Sprintf("profile %s, strategy %s: %s", p.Profile, p.Strategy, text)
 	}
 	return text
+}
+
+// Learned says which window is in force from here on.
+func Learned(l session.WindowLearned) string {
+	return fmt.Sprintf("%s: %d tokens, not %d", l.Model, l.Window, l.Before)
 }
 
 // Lost says what an event stands in for.

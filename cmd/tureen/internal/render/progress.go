@@ -86,8 +86,10 @@ func (p *Progress) Event(e session.Event, m session.Meter) {
 		show(e, func(c session.CompactionEnded) { p.Print(p.Cyan(Compacted(c))) })
 	case session.KindCompactionFailed:
 		show(e, func(c session.CompactionFailed) {
-			p.Warning(fmt.Sprintf("%s compaction by %s failed, the conversation stays as it is: %s", c.Trigger, c.Strategy, c.Error), "")
+			p.Warning(Failed(c), "")
 		})
+	case session.KindCompactionPostponed:
+		show(e, func(c session.CompactionPostponed) { p.Print(p.Cyan(block(Postponed(c)))) })
 	case session.KindCompactionUndone:
 		show(e, func(u session.CompactionUndone) { p.Print(p.Cyan(Undone(u))) })
 	case session.KindCompactionRest:

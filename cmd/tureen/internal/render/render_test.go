@@ -32,6 +32,15 @@ func TestTheOneLines(t *testing.T) {
 	if got, want := render.Compacted(reset), "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 0 model calls"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	usd := 0.01234
+	reset.Trigger, reset.ModelCalls, reset.CostUSD, reset.Dropped, reset.Trimmed, reset.Kept = session.TriggerOverflow, 1, &usd, 40, 3, 2
+	if got, want := render.Compacted(reset), "reset #1 notesoup 46.1k→8.9k tokens, 12 ms, 1 model call, $0.0123; overflow, 3 trimmed, 40 dropped, 2 kept"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	failed := session.CompactionFailed{Strategy: "summary", Trigger: session.TriggerPressure, Error: "no answer", ModelCalls: 2, CostUSD: &usd, Millis: 900}
+	if got, want := render.Failed(failed), "pressure compaction by summary failed, the conversation stays as it is: no answer (900 ms, 2 model calls, $0.0123)"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	full := session.Meter{Window: 128_000, Measured: 52_100, ResetAt: 102_400}
 	if got, want := render.Meter(full), "52.1k/128k (41%) line 102k"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -166,6 +175,9 @@ func TestC19_WhatIsSaidOfUndoRestAndArchive(t *testing.T) {
 		{session.KindCompactionRest, session.CompactionRest{Why: "the model changed"}, "automatic compaction acts again: the model changed", "automatic compaction acts again: the model changed\n", ""},
 		{session.KindCompactionRest, session.CompactionRest{Rest: true}, "automatic compaction rests", "automatic compaction rests\n", ""},
 		{session.KindUndoAsked, session.UndoAsked{From: "pid 1 on h"}, "pid 1 on h", "", ""},
+		{session.KindWindowLearned, session.WindowLearned{Model: "m", Window: 8192, Before: 32768}, "m: 8192 tokens, not 32768", "", ""},
+		{session.KindCompactionPostponed, session.CompactionPostponed{Strategy: "notesoup", Trigger: "pressure"},
+			"pressure compaction by notesoup waits for one step of last words", "pressure compaction by notesoup waits for one step of last words\n", ""},
 		{session.KindUndoRefused, session.UndoRefused{Why: "it answered", Hint: "fork"}, "it answered", "warning: nothing is undone: it answered\nhint: fork\n", ""},
 		{session.KindSessionArchived, session.Archived{Archived: true}, "the session is archived: it takes no step any more", "the session is archived: it takes no step any more\n", "\n*the session is archived: it takes no step any more.*\n"},
 		{session.KindSessionArchived, session.Archived{}, "the session is no longer archived", "the session is no longer archived\n", "\n*the session is no longer archived.*\n"},

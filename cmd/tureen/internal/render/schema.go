@@ -82,6 +82,8 @@ func schemaOf(t reflect.Type) object {
 		return object{"type": "boolean"}
 	case reflect.Int, reflect.Int64:
 		return object{"type": "integer"}
+	case reflect.Float64:
+		return object{"type": "number"}
 	}
 	panic("render: no schema for " + t.String())
 }

@@ -70,13 +70,15 @@ func (s *Stream) event(e session.Event, m session.Meter) error {
 		return err
 	case session.KindCompactionEnded:
 		p, err := session.Decode[session.CompactionEnded](e)
-		s.write(e.Time, "compaction.completed", CompactionCompleted{e.Turn, e.Step, host.CompactionResult{
-			Ordinal: p.Ordinal, Strategy: p.Strategy, Kind: p.Kind, Trigger: p.Trigger, TokensBefore: p.TokensBefore,
-			TokensAfter: p.TokensAfter, Millis: p.Millis, ModelCalls: p.ModelCalls}, p.Relieved})
+		s.write(e.Time, "compaction.completed", CompactionCompleted{e.Turn, e.Step, host.CompactionOf(p), p.Relieved})
 		return err
 	case session.KindCompactionFailed:
 		p, err := session.Decode[session.CompactionFailed](e)
 		s.write(e.Time, "compaction.failed", CompactionFailed{e.Turn, e.Step, p})
+		return err
+	case session.KindCompactionPostponed:
+		p, err := session.Decode[session.CompactionPostponed](e)
+		s.write(e.Time, "compaction.postponed", CompactionPostponed{e.Turn, e.Step, p.Strategy, p.Trigger, p.Tokens})
 		return err
 	case session.KindQuestionAsked, session.KindQuestionAnswered, session.KindCommandRun, session.KindDirectoryChanged,
 		session.KindChildSpawned, session.KindChildSettled, session.KindReport:

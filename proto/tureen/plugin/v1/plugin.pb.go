@@ -1442,7 +1442,8 @@ type InitializeRequest struct {
 	Features      []string               `protobuf:"bytes,7,rep,name=features,proto3" json:"features,omitempty"`
 	Instance      string                 `protobuf:"bytes,8,opt,name=instance,proto3" json:"instance,omitempty"`
 	Generation    int32                  `protobuf:"varint,9,opt,name=generation,proto3" json:"generation,omitempty"`
-	NotesHome     string                 `protobuf:"bytes,10,opt,name=notes_home,json=notesHome,proto3" json:"notes_home,omitempty"` // absolute path, resolved by the host
+	NotesHome     string                 `protobuf:"bytes,10,opt,name=notes_home,json=notesHome,proto3" json:"notes_home,omitempty"`          // absolute path, resolved by the host
+	NotesProject  string                 `protobuf:"bytes,11,opt,name=notes_project,json=notesProject,proto3" json:"notes_project,omitempty"` // what the user calls the project that notes belong to; empty = find out
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1543,6 +1544,13 @@ func (x *InitializeRequest) GetGeneration() int32 {
 func (x *InitializeRequest) GetNotesHome() string {
 	if x != nil {
 		return x.NotesHome
+	}
+	return ""
+}
+
+func (x *InitializeRequest) GetNotesProject() string {
+	if x != nil {
+		return x.NotesProject
 	}
 	return ""
 }
@@ -2210,7 +2218,8 @@ type ProposeRequest struct {
 	TimeUnixNano int64                  `protobuf:"varint,12,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"` // now, for the same reason
 	// The first page of the outline; the rest through Session.ReadOutline.
 	Outline       []*Node `protobuf:"bytes,13,rep,name=outline,proto3" json:"outline,omitempty"`
-	OutlineNext   string  `protobuf:"bytes,14,opt,name=outline_next,json=outlineNext,proto3" json:"outline_next,omitempty"` // empty = the outline is whole
+	OutlineNext   string  `protobuf:"bytes,14,opt,name=outline_next,json=outlineNext,proto3" json:"outline_next,omitempty"`  // empty = the outline is whole
+	MayPostpone   bool    `protobuf:"varint,15,opt,name=may_postpone,json=mayPostpone,proto3" json:"may_postpone,omitempty"` // a proposal that postpones is taken
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2343,6 +2352,13 @@ func (x *ProposeRequest) GetOutlineNext() string {
 	return ""
 }
 
+func (x *ProposeRequest) GetMayPostpone() bool {
+	if x != nil {
+		return x.MayPostpone
+	}
+	return false
+}
+
 type ProposeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Message:
@@ -2444,17 +2460,20 @@ func (*ProposeResponse_Error) isProposeResponse_Message() {}
 // Proposal without edits = nothing to do. The host applies all of it in one
 // append, or refuses it; proto/README.md, "A proposal", lists the rules.
 type Proposal struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Revision      int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"` // of the request, echoed
-	Kind          ProposalKind           `protobuf:"varint,2,opt,name=kind,proto3,enum=tureen.plugin.v1.ProposalKind" json:"kind,omitempty"`
-	Edits         []*Edit                `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
-	Refresh       bool                   `protobuf:"varint,4,opt,name=refresh,proto3" json:"refresh,omitempty"` // sections and marks below replace all of those before, also where empty
-	Sections      []*Section             `protobuf:"bytes,5,rep,name=sections,proto3" json:"sections,omitempty"`
-	Marks         []*Mark                `protobuf:"bytes,6,rep,name=marks,proto3" json:"marks,omitempty"`
-	Records       []*Record              `protobuf:"bytes,7,rep,name=records,proto3" json:"records,omitempty"`                                // logged in the same append
-	Steer         []string               `protobuf:"bytes,8,rep,name=steer,proto3" json:"steer,omitempty"`                                    // user messages for the step that follows
-	ContinueTurn  bool                   `protobuf:"varint,9,opt,name=continue_turn,json=continueTurn,proto3" json:"continue_turn,omitempty"` // with TRIGGER_STOPPING: the turn goes on
-	Boot          string                 `protobuf:"bytes,10,opt,name=boot,proto3" json:"boot,omitempty"`                                     // kept in compaction.ended; not shown to the model
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Revision     int64                  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"` // of the request, echoed
+	Kind         ProposalKind           `protobuf:"varint,2,opt,name=kind,proto3,enum=tureen.plugin.v1.ProposalKind" json:"kind,omitempty"`
+	Edits        []*Edit                `protobuf:"bytes,3,rep,name=edits,proto3" json:"edits,omitempty"`
+	Refresh      bool                   `protobuf:"varint,4,opt,name=refresh,proto3" json:"refresh,omitempty"` // sections and marks below replace all of those before, also where empty
+	Sections     []*Section             `protobuf:"bytes,5,rep,name=sections,proto3" json:"sections,omitempty"`
+	Marks        []*Mark                `protobuf:"bytes,6,rep,name=marks,proto3" json:"marks,omitempty"`
+	Records      []*Record              `protobuf:"bytes,7,rep,name=records,proto3" json:"records,omitempty"`                                // logged in the same append
+	Steer        []string               `protobuf:"bytes,8,rep,name=steer,proto3" json:"steer,omitempty"`                                    // user messages for the step that follows
+	ContinueTurn bool                   `protobuf:"varint,9,opt,name=continue_turn,json=continueTurn,proto3" json:"continue_turn,omitempty"` // with TRIGGER_STOPPING: the turn goes on
+	Boot         string                 `protobuf:"bytes,10,opt,name=boot,proto3" json:"boot,omitempty"`                                     // kept in compaction.ended; not shown to the model
+	// Without edits: the compaction is put off by one step, which is shown steer. Taken
+	// only where may_postpone; after that step the host asks again.
+	Postpone      bool `protobuf:"varint,11,opt,name=postpone,proto3" json:"postpone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2557,6 +2576,13 @@ func (x *Proposal) GetBoot() string {
 		return x.Boot
 	}
 	return ""
+}
+
+func (x *Proposal) GetPostpone() bool {
+	if x != nil {
+		return x.Postpone
+	}
+	return false
 }
 
 // Edit changes the surface by reference: nodes are named by their seq. Edits stand
@@ -7044,7 +7070,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\rconfig_schema\x18\x06 \x01(\fR\fconfigSchema\x12\x1f\n" +
 	"\vhook_points\x18\a \x03(\tR\n" +
 	"hookPoints\x12\x1a\n" +
-	"\bfeatures\x18\b \x03(\tR\bfeatures\"\xa6\x03\n" +
+	"\bfeatures\x18\b \x03(\tR\bfeatures\"\xcb\x03\n" +
 	"\x11InitializeRequest\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x12J\n" +
 	"\asecrets\x18\x02 \x03(\v20.tureen.plugin.v1.InitializeRequest.SecretsEntryR\asecrets\x12!\n" +
@@ -7060,7 +7086,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"generation\x12\x1d\n" +
 	"\n" +
 	"notes_home\x18\n" +
-	" \x01(\tR\tnotesHome\x1a:\n" +
+	" \x01(\tR\tnotesHome\x12#\n" +
+	"\rnotes_project\x18\v \x01(\tR\fnotesProject\x1a:\n" +
 	"\fSecretsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"I\n" +
@@ -7102,7 +7129,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04Mark\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\tremaining\x18\x02 \x01(\x05R\tremaining\x12\x12\n" +
-	"\x04text\x18\x03 \x01(\tR\x04text\"\xfe\x03\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\"\xa1\x04\n" +
 	"\x0eProposeRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x123\n" +
@@ -7118,12 +7145,13 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x04seed\x18\v \x01(\x04R\x04seed\x12$\n" +
 	"\x0etime_unix_nano\x18\f \x01(\x03R\ftimeUnixNano\x120\n" +
 	"\aoutline\x18\r \x03(\v2\x16.tureen.plugin.v1.NodeR\aoutline\x12!\n" +
-	"\foutline_next\x18\x0e \x01(\tR\voutlineNext\"\xab\x01\n" +
+	"\foutline_next\x18\x0e \x01(\tR\voutlineNext\x12!\n" +
+	"\fmay_postpone\x18\x0f \x01(\bR\vmayPostpone\"\xab\x01\n" +
 	"\x0fProposeResponse\x12\x1c\n" +
 	"\bprogress\x18\x01 \x01(\tH\x00R\bprogress\x128\n" +
 	"\bproposal\x18\x02 \x01(\v2\x1a.tureen.plugin.v1.ProposalH\x00R\bproposal\x125\n" +
 	"\x05error\x18\x03 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorH\x00R\x05errorB\t\n" +
-	"\amessage\"\x8a\x03\n" +
+	"\amessage\"\xa6\x03\n" +
 	"\bProposal\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x122\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1e.tureen.plugin.v1.ProposalKindR\x04kind\x12,\n" +
@@ -7135,7 +7163,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05steer\x18\b \x03(\tR\x05steer\x12#\n" +
 	"\rcontinue_turn\x18\t \x01(\bR\fcontinueTurn\x12\x12\n" +
 	"\x04boot\x18\n" +
-	" \x01(\tR\x04boot\"\xa1\x01\n" +
+	" \x01(\tR\x04boot\x12\x1a\n" +
+	"\bpostpone\x18\v \x01(\bR\bpostpone\"\xa1\x01\n" +
 	"\x04Edit\x12,\n" +
 	"\x04trim\x18\x01 \x01(\v2\x16.tureen.plugin.v1.TrimH\x00R\x04trim\x12,\n" +
 	"\x04drop\x18\x02 \x01(\v2\x16.tureen.plugin.v1.SpanH\x00R\x04drop\x125\n" +

@@ -207,7 +207,7 @@ func (e *Engine) closeSession(ctx context.Context, id string) {
 func (e *Engine) pluginOptions() pluginhost.Options {
 	c := e.config
 	return pluginhost.Options{
-		HostVersion: c.Version, NotesHome: c.NotesHome, Logger: c.Logger, SecretEnv: []string{c.Profile.Model.APIKeyEnv},
+		HostVersion: c.Version, NotesHome: c.NotesHome, NotesProject: c.Profile.NotesProject, Logger: c.Logger, SecretEnv: []string{c.Profile.Model.APIKeyEnv},
 		Access: func(plugin, id string) (session.Access, error) {
 			e.mu.Lock()
 			m := e.open[id]

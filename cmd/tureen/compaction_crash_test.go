@@ -26,9 +26,6 @@ func under(t *testing.T, strategy string, replies []scripted.Reply) *crew {
 	t.Helper()
 	p := planned(t, user(t), replies)
 	p.flags = append(p.flags, "-c", "model.context_window=26000", "-c", "compaction.strategy="+strategy)
-	if strategy == "summary" { // it is asked to condense, whatever could be cut
-		p.flags = append(p.flags, "-c", "compaction.summary.prune=false")
-	}
 	return p
 }
 
@@ -147,7 +144,7 @@ func TestC9_AKilledStrategyLeavesTheConversation(t *testing.T) {
 				_ = syscall.Kill(p.plugin("summary"), syscall.SIGKILL)
 			}
 			return "Two of the steps are done."
-		}}, "", "-c", "compaction.strategy=summary", "-c", "compaction.summary.prune=false")
+		}}, "", "-c", "compaction.strategy=summary")
 		k := p.crash(t, "", p.run()...)
 		if k.exit != 0 {
 			t.Fatalf("ended with %d: %s", k.exit, &k.stderr)

@@ -314,6 +314,8 @@ func TestEveryTypeOfEventIsEmitted(t *testing.T) {
 	}
 	u := demo(t)
 	stream(u, "run", "-C", u.path("demo"), "-P", "demo", demoTask)
+	p := closing(t)
+	stream(p.sandbox, append(append([]string{"run", "-q"}, p.flags...), p.task)...)
 	pokes("dies")(t, u)
 	stream(u, mine...)
 	busy := scripted.Reply{Error: &scripted.Failure{Status: 503, Message: "busy"}}

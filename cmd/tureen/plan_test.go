@@ -154,8 +154,6 @@ max_output_tokens = 2000
 strategy = "notesoup"
 [compaction.notesoup]
 carry = "request"
-[compaction.summary]
-prune = false
 [[plugins]]
 use = "files"
 [[plugins]]

@@ -15,7 +15,7 @@ func TestC3_C12_EveryShippedStrategyOnTheDemo(t *testing.T) {
 		kinds string // of the compactions, every one of them
 		calls bool   // to the model, for compactions
 	}{
-		"summary": {"summary trim", true}, "notesoup": {"reset", false}, "prune": {"trim", false}, "truncate": {"summary", false},
+		"summary": {"summary", true}, "notesoup": {"reset", false}, "prune": {"trim", false}, "truncate": {"summary", false},
 	} {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()

@@ -202,7 +202,7 @@ func TestC7_APromptFileIsTheUsersInstruction(t *testing.T) {
 	if err := os.MkdirAll(p.path("work", "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, p.path("work", "sub", "own.toml"), strings.Replace(crashProfile, "prune = false\n", "guidance = \"Mind the frog.\"\nprompt_file = \"haiku.md\"\n", 1))
+	write(t, p.path("work", "sub", "own.toml"), strings.Replace(crashProfile, "[[plugins]]", "[compaction.summary]\nguidance = \"Mind the frog.\"\nprompt_file = \"haiku.md\"\n[[plugins]]", 1))
 	write(t, p.path("work", "sub", "haiku.md"), "Write a haiku of it.\n")
 	p.flags = []string{"-P", "sub/own.toml", "-c", "compaction.strategy=summary"}
 	p.ends(t, 0, "")

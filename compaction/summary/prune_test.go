@@ -24,16 +24,15 @@ func bulky(t *testing.T) *compactiontest.Session {
 
 func TestC12_LongResultsAreCutFirst(t *testing.T) {
 	t.Parallel()
-	no := false
 	for name, c := range map[string]struct {
 		trigger session.Trigger
 		config  summary.Config
 		kind    compaction.Kind
 	}{
-		"pressure":  {session.TriggerPressure, summary.Config{}, compaction.KindTrim},
-		"overflow":  {session.TriggerOverflow, summary.Config{}, compaction.KindSummary},
-		"manual":    {session.TriggerManual, summary.Config{}, compaction.KindSummary},
-		"not asked": {session.TriggerPressure, summary.Config{Prune: &no}, compaction.KindSummary},
+		"pressure":  {session.TriggerPressure, summary.Config{Prune: true}, compaction.KindTrim},
+		"overflow":  {session.TriggerOverflow, summary.Config{Prune: true}, compaction.KindSummary},
+		"manual":    {session.TriggerManual, summary.Config{Prune: true}, compaction.KindSummary},
+		"not asked": {session.TriggerPressure, summary.Config{}, compaction.KindSummary},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +54,7 @@ func TestC12_CutsThatBringTooLittleAreNotMade(t *testing.T) {
 		s.Exchange("m"+string(rune('a'+i)), "read", `{}`, strings.Repeat(words, 150))
 	}
 	s.Budget.ResetAt = s.Input(session.TriggerPressure).Measured * 9 / 10
-	p := s.Compact(summary.New(summary.Config{}), s.Input(session.TriggerPressure))
+	p := s.Compact(summary.New(summary.Config{Prune: true}), s.Input(session.TriggerPressure))
 	if p.Kind != compaction.KindSummary || len(p.Edits) != 1 {
 		t.Errorf("proposed %q of %d edits", p.Kind, len(p.Edits))
 	}

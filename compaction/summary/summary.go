@@ -38,9 +38,10 @@ type Config struct {
 	// UserTokens bounds what is kept of the user's own messages; nil = 20000 or a
 	// 20th of the window, whichever is smaller; 0 = nothing is kept.
 	UserTokens *int `json:"user_tokens"`
-	// Prune cuts long results first, and those of what stays where that is needed
-	// (C12); nil = true.
-	Prune *bool `json:"prune"`
+	// Prune cuts long results first and condenses only where that is not enough (C12).
+	// Off, the model condenses from whole results: what is cut out of one is in no
+	// summary. Of what stays long ones are cut either way, where it must be.
+	Prune bool `json:"prune"`
 }
 
 // Strategy is safe for concurrent use; it keeps nothing of a session.
@@ -59,8 +60,8 @@ func (s *Strategy) Open(_ context.Context, in compaction.Session) (compaction.Op
 }
 
 // Propose answers pressure, requested, overflow and manual with a checkpoint in
-// place of the older messages; under pressure it only cuts long results where that
-// brings relief enough. At a stopping trigger there is nothing to do: the next turn
+// place of the older messages; under pressure it only cuts long results where the config
+// wants that and it brings relief enough. At a stopping trigger there is nothing to do: the next turn
 // looks at the line before its first step. Where the model's answer is of no use it
 // fails and the conversation stays as it is.
 func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
@@ -80,7 +81,7 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	ask := s.ask(in.Instructions)
 	g := s.gauge(ctx, in, nodes, staged(ask))
 	trim := s.trim(in, nodes)
-	if in.Trigger == session.TriggerPressure && below(in, g, nodes, trim) {
+	if s.config.Prune && in.Trigger == session.TriggerPressure && below(in, g, nodes, trim) {
 		return trim, nil
 	}
 	cut, ok := compaction.BalancedTail(nodes, s.keep(nodes, in))
@@ -148,9 +149,6 @@ func (s *Strategy) keep(nodes []session.Node, in compaction.Input) int {
 
 // trim proposes to cut every long result that the model has seen (C12).
 func (s *Strategy) trim(in compaction.Input, nodes []session.Node) compaction.Proposal {
-	if s.config.Prune != nil && !*s.config.Prune {
-		return compaction.Proposal{}
-	}
 	edits := prune.Results(nodes)
 	if len(edits) == 0 {
 		return compaction.Proposal{}

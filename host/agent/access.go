@@ -122,7 +122,11 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 	if err != nil {
 		return session.Generated{}, err
 	}
-	return session.Generated{Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop}, nil
+	out := session.Generated{Message: answer.Message, Usage: answer.Usage, Stop: answer.Stop}
+	if out.Stop != llm.StopMaxTokens && len(answer.Message.Calls()) > 0 { // the wire carries no calls: whoever asked for text is to know
+		out.Stop = llm.StopToolCalls
+	}
+	return out, nil
 }
 
 // tokensOf is what messages and tool declarations are likely to come to.

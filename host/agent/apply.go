@@ -47,7 +47,7 @@ func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 		return applied{}, a.fail(ctx, q, &refusedError{errors.New("it puts the compaction off and has edits all the same")})
 	case p.IsZero() && q.trigger == session.TriggerManual:
 		return applied{}, a.dropAsked(ctx, "there is nothing to compact")
-	case p.IsZero() && q.more:
+	case p.IsZero() && (q.more || q.trigger == session.TriggerStopping): // the next step asks again where it must be
 		return applied{}, nil
 	case p.IsZero():
 		return applied{}, a.fail(ctx, q, errors.New("the strategy found nothing to compact"))

@@ -114,7 +114,7 @@ func (g *generation) initialise(ctx context.Context, token string, config []byte
 	go func() { _ = g.api.Serve(listener) }() // ends with Stop
 	err = g.remote.Initialize(ctx, sdk.Setup{
 		Config: config, Secrets: spec.Secrets, HostAddress: address, Token: token, Granted: granted,
-		Instance: spec.Name, Generation: g.number, NotesHome: opts.NotesHome,
+		Instance: spec.Name, Generation: g.number, NotesHome: opts.NotesHome, Project: opts.NotesProject,
 	})
 	if err != nil {
 		return fmt.Errorf("it was not initialised: %w", err)

@@ -18,7 +18,9 @@ import (
 type Options struct {
 	HostVersion string
 	NotesHome   string // absolute path, handed to plugins
-	Logger      *slog.Logger
+	// NotesProject is what the user calls the project of the notes, "" = find out.
+	NotesProject string
+	Logger       *slog.Logger
 	// Access lends a plugin a session; it is asked for sessions that are open in
 	// the plugin only. A failure that is session.ErrNotFound says so to the plugin.
 	Access func(plugin, session string) (session.Access, error)

@@ -138,7 +138,7 @@ func TestBadProfiles(t *testing.T) {
 			[]string{`p.toml:3:1: plugins[0].use: there is no file "DIR/gone"; allowed: an executable file, or a directory with plugin.toml; mend the path, which is relative to the profile's file, with -c to the working directory`}},
 
 		{"everything at once", "schema = 1\nnoise = 1\n[model]\neffort = \"hgih\"\n[limits]\nmax_turns = -1\n", []string{
-			`p.toml:2:1: noise: unknown key; known here: schema, extends, description, notes_home, agent_name, model, compaction, plugins, plugin, limits, price, retry, prompt`,
+			`p.toml:2:1: noise: unknown key; known here: schema, extends, description, notes_home, notes_project, agent_name, model, compaction, plugins, plugin, limits, price, retry, prompt`,
 			`p.toml:4:1: model.effort: found text "hgih"; allowed: off | low | high | max; did you mean "high"?`,
 			`p.toml:6:1: limits.max_turns: found number -1; allowed: a whole number from 1 to 1000000`}},
 	} {
@@ -193,7 +193,7 @@ func TestProblemsOfAllLayers(t *testing.T) {
 	want := []string{
 		`user settings DIR/config/settings.toml:1:1: plugins: this key may not stand in settings.toml; allowed: a profile, -c`,
 		`user settings DIR/config/settings.toml:3:1: retry.max_retries: found number -1; allowed: a whole number from 0 to 100`,
-		`p.toml:3:1: noise: unknown key; known here: schema, extends, description, notes_home, agent_name, model, compaction, plugins, plugin, limits, price, retry, prompt`,
+		`p.toml:3:1: noise: unknown key; known here: schema, extends, description, notes_home, notes_project, agent_name, model, compaction, plugins, plugin, limits, price, retry, prompt`,
 		`b.toml:3:1: model.name: found number 1; allowed: a model's name, or "auto"`,
 		`-c: retry.max_retries: found text "x"; allowed: a whole number from 0 to 100`,
 	}

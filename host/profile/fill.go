@@ -18,7 +18,7 @@ func (l *loader) fill(p *Profile) {
 	t := p.tree
 	p.Description = t.get("description").text()
 	p.AgentName = t.get("agent_name").text()
-	p.NotesHome = t.get("notes_home").text()
+	p.NotesHome, p.NotesProject = t.get("notes_home").text(), t.get("notes_project").text()
 	p.Model = model(t.get("model"))
 	p.Compaction = compactionOf(t.get("compaction"))
 	p.Plugins = plugins(t.get("plugins"), t.get("plugin"))

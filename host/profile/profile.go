@@ -27,6 +27,7 @@ type Profile struct {
 	Retry        Retry
 	Prompt       Prompt
 	NotesHome    string
+	NotesProject string // what the user calls the project that notes belong to, "" = find out
 
 	// Origins tells for each dotted key who set it. List items are "plugins[0].use".
 	Origins map[string]Origin

@@ -36,6 +36,7 @@ func schema() *shape {
 		{name: "description", rule: text("one line of text", true, false), in: inProfile},
 		{name: "default_profile", rule: reference{suffix: ".toml"}, in: inSettings},
 		{name: "notes_home", rule: directory{}, in: own},
+		{name: "notes_project", rule: text("one line of text", true, false), in: own},
 		{name: "agent_name", rule: match("a name of a-z, 0-9, _ and -", namePattern)},
 		{name: "model", rule: &shape{fields: []field{
 			{name: "provider", rule: words("openai", "scripted")},

@@ -7,7 +7,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/tureen-host/tureen/notesoup"
 	"github.com/tureen-host/tureen/notesoup/notes"
@@ -39,10 +38,6 @@ func start(_ context.Context, init sdk.Init) (sdk.Services, error) {
 	if err := json.Unmarshal(init.Config, &config); err != nil {
 		return sdk.Services{}, fmt.Errorf("read the config of %s: %w", Name, err)
 	}
-	if !slices.Contains(init.Granted, sdk.CapSessionRead) { // N22
-		return sdk.Services{}, fmt.Errorf("start %s: it is denied %s, without which it finds neither its window nor the history; take %q out of deny in the [[plugins]] row with use = %q",
-			Name, sdk.CapSessionRead, sdk.CapSessionRead, Name)
-	}
 	if init.NotesHome == "" {
 		return sdk.Services{}, fmt.Errorf("start %s: the host names no notes home; set TUREEN_NOTES_HOME or notes_home in the user settings", Name)
 	}
@@ -52,6 +47,6 @@ func start(_ context.Context, init sdk.Init) (sdk.Services, error) {
 	}
 	s := newShelf(tree, config.AgentName, init.NotesProject)
 	strategy := notesoup.New(config, s.store)
-	tools := &provider{shelf: s, host: init.Host, strategy: strategy, pages: pages{wide: config.Strict}}
+	tools := &provider{shelf: s, host: init.Host, strategy: strategy, granted: init.Granted, pages: pages{wide: config.Strict}}
 	return sdk.Services{Strategy: &coded{strategy}, Tools: tools, Hooks: &guard{host: init.Host, strategy: strategy}, Sessions: tools, Close: func() { tree.Close() }}, nil
 }

@@ -336,7 +336,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for home, part := range map[string]string{"": "TUREEN_NOTES_HOME", foreign: ".notes.json"} {
-		_, err := notesoup.Plugin("").Start(t.Context(), sdk.Init{Config: json.RawMessage(`{}`), NotesHome: home, Granted: []sdk.Capability{sdk.CapSessionRead}})
+		_, err := notesoup.Plugin("").Start(t.Context(), sdk.Init{Config: json.RawMessage(`{}`), NotesHome: home})
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%q: got %v", home, err)
 		}
@@ -346,7 +346,7 @@ func TestStartSaysWhatIsMissing(t *testing.T) {
 func TestN22_AMissingCapabilityNamesItsRow(t *testing.T) {
 	t.Parallel()
 	for _, capability := range notesoup.Plugin("1").Capabilities {
-		_, err := plugintest.Start(t, notesoup.Plugin("1"), plugintest.Host{NotesHome: t.TempDir(), Deny: []sdk.Capability{capability}})
+		_, err := plugintest.Start(t, notesoup.Plugin("1"), plugintest.Host{NotesHome: t.TempDir(), Deny: []sdk.Capability{capability}, Sessions: []compaction.Session{{ID: "s1", Workspace: t.TempDir(), Agent: "tureen"}}})
 		if err == nil || !strings.Contains(err.Error(), string(capability)) || !strings.Contains(err.Error(), `[[plugins]] row with use = "notesoup"`) {
 			t.Errorf("%s: got %v", capability, err)
 		}
@@ -386,5 +386,18 @@ func TestN13_BudgetErrorsKeepTheirCodeOverTheWire(t *testing.T) {
 	var coded *sdk.Error
 	if !errors.As(err, &coded) || coded.Code != "BUDGET_CONFIG" || !strings.Contains(err.Error(), strconv.Itoa(opened.Budget.Window)) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The user's word for the project goes with the start of the plugin.
+func TestN4_TheUserNamesTheProjectOverTheWire(t *testing.T) {
+	t.Parallel()
+	d := sit(t, `{}`)
+	opened := d.Opened()
+	opened.Workspace = t.TempDir()
+	d.plugin = plugintest.Run(t, notesoup.Plugin("1"), plugintest.Host{NotesHome: d.home, Project: "Side Work", Sessions: []compaction.Session{opened}})
+	d.call("notes_write", object{"path": "@project/log", "text": "x"})
+	if _, err := os.Stat(filepath.Join(d.home, "projects", "side-work", "log.md")); err != nil {
+		t.Error(err)
 	}
 }

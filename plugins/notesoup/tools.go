@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/tool"
 	"github.com/tureen-host/tureen/notesoup"
 	"github.com/tureen-host/tureen/notesoup/notes"
@@ -32,7 +34,18 @@ type provider struct {
 	*shelf
 	host     sdk.Host
 	strategy *notesoup.Strategy
+	granted  []sdk.Capability
 	pages    pages
+}
+
+// Open takes note of a session. A capability that is missing is found out here, before
+// the first request (N22).
+func (p *provider) Open(ctx context.Context, sess compaction.Session) error {
+	if !slices.Contains(p.granted, sdk.CapSessionRead) {
+		return fmt.Errorf("plugin %q is denied %s, without which it finds neither its window nor the history; take %q out of deny in the [[plugins]] row with use = %q",
+			Name, sdk.CapSessionRead, sdk.CapSessionRead, Name)
+	}
+	return p.shelf.Open(ctx, sess)
 }
 
 // Name is the plugin's name.

@@ -84,11 +84,8 @@ strategy = %q
 // Profile writes a profile and returns its path.
 func (s *Sandbox) Profile(p Profile) (string, error) {
 	text := fmt.Sprintf(profileText, endpoint.Model, s.lab.Endpoint.BaseURL(), p.Window, p.Strategy)
-	switch p.Strategy {
-	case "notesoup":
+	if p.Strategy == "notesoup" {
 		text += "[compaction.notesoup]\ncarry = \"request\"\n"
-	case "summary": // it is to ask the model, whatever could be cut instead
-		text += "[compaction.summary]\nprune = false\n"
 	}
 	path := s.Path("profile.toml")
 	return path, os.WriteFile(path, []byte(text), 0o600)

@@ -120,7 +120,7 @@ func TestHelpNamesEveryType(t *testing.T) {
 		event(session.KindTurnStarted, session.TurnStarted{}), event(session.KindStepStarted, session.StepStarted{}),
 		event(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, "hello")}),
 		event(session.KindAttempt, session.Attempt{}), event(session.KindStepEnded, session.StepEnded{}),
-		event(session.KindCompactionEnded, session.CompactionEnded{}), event(session.KindCompactionFailed, session.CompactionFailed{}),
+		event(session.KindCompactionEnded, session.CompactionEnded{}), event(session.KindCompactionFailed, session.CompactionFailed{}), event(session.KindCompactionPostponed, session.CompactionPostponed{}),
 		event(session.KindCompactionUndone, session.CompactionUndone{}), event(session.KindCompactionRest, session.CompactionRest{}),
 		event(session.KindUndoRefused, session.UndoRefused{}), event(session.KindSessionArchived, session.Archived{}),
 		event(session.KindQuestionAsked, session.Question{}), event(session.KindQuestionAnswered, session.Answer{}),

@@ -121,6 +121,8 @@ var badPlugins = []badInput{
 		what: `plugin "diesatstart" \(\S*p.toml:\d+\) did not start: it ended while it was set up \(exit status 3: out of luck\)`, do: `.+`},
 	{name: "plugin that refuses to start", setUp: faultyProfile("unready", ""), args: mine, exit: 7, code: "PLUGIN_START",
 		what: `plugin "unready" \(\S*p.toml:\d+\) did not start: .*the licence file is missing.*`, do: `.+`},
+	{name: "config that only the plugin can judge", setUp: withModel(answers()), args: with("plugin.shell.timeout=soon"), exit: 2, code: "CONFIG_INVALID",
+		what: `plugin "shell" \(\S+\): timeout is "soon"; write a duration .*`, do: `change that key; .*`},
 	{name: "plugin with a bad config", setUp: faultyProfile("particular", `config = { level = "high" }`), args: mine, exit: 2, code: "CONFIG_INVALID",
 		what: `plugin "particular": .*level.*`, do: `tureen plugin inspect PATH shows what it takes`},
 	{name: "plugin twice", setUp: faultyProfile("dies", "[[plugins]]\nuse = \"./dies\"\n"), args: mine, exit: 2, code: "PROFILE",

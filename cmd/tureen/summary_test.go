@@ -213,7 +213,7 @@ func TestC7_APromptFileIsTheUsersInstruction(t *testing.T) {
 	}
 	for _, file := range []string{"missing.md", "sub"} {
 		o := p.sandbox.run(t, append([]string{"run", "-q", "-c", "compaction.summary.prompt_file=" + file}, append(p.flags, "Hello.")...)...)
-		if o.exit == 0 || !strings.Contains(o.stderr, p.path("work", file)) || !strings.Contains(o.stderr, "compaction.summary.prompt_file") {
+		if o.exit != 2 || !strings.Contains(o.stderr, p.path("work", file)) || !strings.Contains(o.stderr, "compaction.summary.prompt_file") {
 			t.Errorf("%s: exit %d\n%s", file, o.exit, o.stderr)
 		}
 	}

@@ -48,12 +48,17 @@ type Batch struct {
 }
 
 // Query selects events. The zero value selects all, oldest first.
+//
+// Text asks for what may hold it: a store that keeps an index leaves out what certainly
+// says (see Texts) nothing of the kind, in whatever case; any other selects as if there
+// were none. So whoever asks has to look himself at what comes.
 type Query struct {
 	After   int64  `json:"after,omitempty"`  // seq > After
 	Before  int64  `json:"before,omitempty"` // seq < Before; 0 = no bound
 	Kinds   []Kind `json:"kinds,omitempty"`  // empty = all
 	Limit   int    `json:"limit,omitempty"`  // 0 = no bound
 	Reverse bool   `json:"reverse,omitempty"`
+	Text    string `json:"text,omitempty"` // "" = no such bound
 }
 
 // Reader reads a log. It is safe for concurrent use, also beside the writer.

@@ -100,7 +100,7 @@ func Plugin(version string) sdk.Plugin {
 		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 			config, err := ParseConfig(init.Config)
 			if err != nil {
-				return sdk.Services{}, err
+				return sdk.Services{}, sdk.BadConfig(err)
 			}
 			g := New(config, init.Host, init.Logger)
 			return sdk.Services{Hooks: g, Sessions: g}, nil

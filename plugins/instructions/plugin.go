@@ -99,7 +99,7 @@ func pluginAt(version string, now func() time.Time) sdk.Plugin {
 		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 			config, err := ParseConfig(init.Config, init.NotesHome)
 			if err != nil {
-				return sdk.Services{}, err
+				return sdk.Services{}, sdk.BadConfig(err)
 			}
 			p := New(config, init.Host, init.Logger, now)
 			return sdk.Services{Prompt: p, Hooks: p, Tools: p, Commands: p, Sessions: p}, nil

@@ -28,7 +28,7 @@ func Plugin(version string) sdk.Plugin {
 		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 			config, err := ParseConfig(init.Config)
 			if err != nil {
-				return sdk.Services{}, err
+				return sdk.Services{}, sdk.BadConfig(err)
 			}
 			p := New(config)
 			return sdk.Services{Hooks: p, Prompt: p, Sessions: p}, nil

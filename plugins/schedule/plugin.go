@@ -67,7 +67,7 @@ func Plugin(version string) sdk.Plugin {
 		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 			config, err := ParseConfig(init.Config)
 			if err != nil {
-				return sdk.Services{}, err
+				return sdk.Services{}, sdk.BadConfig(err)
 			}
 			p := New(config, init.Host, init.Logger)
 			return sdk.Services{Tools: p, Hooks: p, Commands: p, Sessions: p, Close: p.Stop}, nil

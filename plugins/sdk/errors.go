@@ -40,6 +40,15 @@ func (e *Error) Is(target error) bool {
 	return (e.Code == CodeCancelled && target == context.Canceled) || (e.Code == CodeTimeout && target == context.DeadlineExceeded)
 }
 
+// BadConfig says that err is about the config that Start was given: the profile is to
+// be mended, not the plugin. nil stays nil.
+func BadConfig(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: CodeConfigInvalid, Message: err.Error()}
+}
+
 var (
 	// ErrExited: the process ended, or is not up again yet; see ExitedError.
 	ErrExited = errors.New("plugin: the process has ended")

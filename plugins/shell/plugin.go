@@ -112,7 +112,7 @@ func Plugin(version string) sdk.Plugin {
 func start(_ context.Context, init sdk.Init) (sdk.Services, error) {
 	config, err := ParseConfig(init.Config)
 	if err != nil {
-		return sdk.Services{}, err
+		return sdk.Services{}, sdk.BadConfig(err)
 	}
 	if init.Logger == nil {
 		init.Logger = slog.New(slog.DiscardHandler)

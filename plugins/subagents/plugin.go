@@ -51,7 +51,7 @@ func Plugin(version string) sdk.Plugin {
 		Start: func(_ context.Context, init sdk.Init) (sdk.Services, error) {
 			config, err := ParseConfig(init.Config)
 			if err != nil {
-				return sdk.Services{}, err
+				return sdk.Services{}, sdk.BadConfig(err)
 			}
 			p := New(config, init.Host)
 			return sdk.Services{Tools: p, Prompt: p, Hooks: p, Commands: p, Sessions: p}, nil

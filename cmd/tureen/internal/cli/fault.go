@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -116,6 +117,8 @@ func pluginFault(err error) *fault {
 			name = "PATH"
 		}
 		return faultf(exitUsage, sdk.CodeConfigInvalid, "tureen plugin inspect "+name+" shows what it takes", "plugin %q: %s", config.Plugin, config)
+	case errors.As(err, &start) && errors.As(err, &failed) && failed.Code == sdk.CodeConfigInvalid: // the plugin looked at more than its schema says
+		return faultf(exitUsage, failed.Code, "change that key; tureen plugin inspect NAME shows what a plugin takes", "%s: %s", start.Plugin, ofPlugin.ReplaceAllString(failed.Message, ""))
 	case errors.As(err, &start):
 		bare := *start
 		bare.Hint = ""
@@ -134,6 +137,9 @@ func pluginFault(err error) *fault {
 	}
 	return nil
 }
+
+// ofPlugin is what a plugin says before a word on its config, though it was named.
+var ofPlugin = regexp.MustCompile(`^config of plugin "[^"]*": `)
 
 func modelFault(err error) *fault {
 	var failed *llm.Error

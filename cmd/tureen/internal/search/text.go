@@ -2,10 +2,6 @@ package search
 
 import (
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
@@ -121,7 +117,7 @@ func answerTexts(p session.Assistant) []text {
 		case b.Kind == llm.BlockReasoning:
 			all = append(all, said(Reasoning, b.Text))
 		case b.Call != nil:
-			all = append(all, text{Call, b.Call.Name, []string{unescaped(b.Call.Arguments), b.Call.Arguments, b.Call.Name}})
+			all = append(all, text{Call, b.Call.Name, []string{session.Unescaped(b.Call.Arguments), b.Call.Arguments, b.Call.Name}})
 		}
 	}
 	return all
@@ -132,45 +128,4 @@ func resultTexts(p session.ToolResult) []text {
 		return nil
 	}
 	return []text{{Result, p.Name, []string{p.Message.Text()}}}
-}
-
-// unescaped is the text of a call's arguments as the tool reads it: escapes of JSON
-// become what they stand for.
-func unescaped(json string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(json, `\`)
-		b.WriteString(before)
-		if !found || rest == "" {
-			return b.String()
-		}
-		if r, n := unit(rest); n > 0 {
-			if low, m := unit(strings.TrimPrefix(rest[n:], `\`)); utf16.IsSurrogate(r) && m > 0 && strings.HasPrefix(rest[n:], `\`) {
-				if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-					r, n = pair, n+1+m
-				}
-			}
-			b.WriteRune(r)
-			json = rest[n:]
-			continue
-		}
-		if at := strings.IndexByte("nrtbf", rest[0]); at >= 0 {
-			b.WriteByte("\n\r\t\b\f"[at])
-		} else {
-			b.WriteByte(rest[0])
-		}
-		json = rest[1:]
-	}
-}
-
-// unit reads uXXXX at the beginning of a text, 0 bytes where there is none.
-func unit(text string) (rune, int) {
-	if len(text) < 5 || text[0] != 'u' {
-		return 0, 0
-	}
-	n, err := strconv.ParseUint(text[1:5], 16, 16)
-	if err != nil {
-		return 0, 0
-	}
-	return rune(n), 5
 }

@@ -139,3 +139,37 @@ func TestN18_CarryIsBounded(t *testing.T) {
 		t.Error("the newest is not last")
 	}
 }
+
+// Where the owner said nothing for thousands of turns a reset reads no more than where
+// it was hundreds, and the task is still repeated.
+func TestN18_ALongSilenceCostsNothing(t *testing.T) {
+	t.Parallel()
+	read := map[int]int{}
+	for _, turns := range []int{1000, 4000} {
+		d := sit(t)
+		d.Turn()
+		d.User(session.SourceOwner, "Watch the kiln.")
+		d.EndTurn(session.ReasonCompleted)
+		for range turns {
+			d.Turn()
+			d.User(session.SourcePlugin, "next round")
+			d.EndTurn(session.ReasonCompleted)
+		}
+		d.Turn()
+		d.User(session.SourcePlugin, "next round")
+		d.Exchange("x", "read", "{}", "text")
+		s := d.strategy(notesoup.Config{Carry: notesoup.CarryRequest})
+		d.Open(s)
+		in := d.Input(session.TriggerPressure)
+		log := &counted{Access: in.Access}
+		in.TurnOpen, in.Access = true, log
+		d.Compact(s, in)
+		if text := d.Messages()[1].Text(); !strings.Contains(text, "Watch the kiln.") {
+			t.Errorf("%d turns: the task is not repeated: %.300q", turns, text)
+		}
+		read[turns] = int(log.n.Load())
+	}
+	if read[4000] > read[1000]+10 {
+		t.Errorf("events read: %v", read)
+	}
+}

@@ -104,6 +104,29 @@ func receipt(ctx context.Context, log session.Access, started int64, id string) 
 	return "", nil
 }
 
+// recentTurns bounds the events of turns and messages that are looked through for the
+// owner's newest words: a reset costs no more where they have been silent for long.
+const recentTurns = 2000
+
+// firstWords is what the owner said first: the task of a session that has gone on by
+// itself ever since.
+func firstWords(ctx context.Context, log session.Access) ([]Said, error) {
+	seen := 0
+	for e, err := range paged(ctx, log, session.Query{Kinds: []session.Kind{session.KindMessageUser}, Limit: 8}) {
+		if err != nil {
+			return nil, fmt.Errorf("notesoup: find the owner's first words in the log: %w", err)
+		}
+		m, err := session.Decode[session.Message](e)
+		if err == nil && m.Message != nil && (m.Source == session.SourceOwner || m.Source == session.SourceSteer) {
+			return []Said{{Seq: e.Seq, Text: m.Message.Text()}}, nil
+		}
+		if seen++; seen == maxPage {
+			break
+		}
+	}
+	return nil, nil
+}
+
 // owning are the owner's words of the turn that is under way, oldest first, or of
 // the last turn where none is (N18, carry = "request"). A turn whose first
 // messages are not in the log yet brings its own, which follow the checkpoint: it
@@ -115,9 +138,16 @@ func owning(ctx context.Context, log session.Access, turnOpen bool) ([]Said, err
 	var ended session.Reason
 	turn := 0      // whose words are collected
 	begun := false // a message of the open turn was seen
+	seen := 0
 	for e, err := range newest(ctx, log, 20, 0, session.KindTurnStarted, session.KindTurnEnded, session.KindMessageUser) {
 		if err != nil {
 			return nil, fmt.Errorf("notesoup: find the owner's request in the log: %w", err)
+		}
+		if seen++; seen > recentTurns {
+			if len(said) > 0 {
+				break
+			}
+			return firstWords(ctx, log)
 		}
 		switch e.Kind {
 		case session.KindTurnEnded:

@@ -214,10 +214,11 @@ func TestT2_L15_AKilledPluginIsAnErrorResult(t *testing.T) {
 	} {
 		t.Run(plugin, func(t *testing.T) {
 			t.Parallel()
-			p := planned(t, user(t), []scripted.Reply{calls[0], calls[1], {Text: "Done all the same."}})
+			// a call before it, after which no hook of the plugin looks at calls any more
+			p := planned(t, user(t), []scripted.Reply{batch(7, "glob", object{"pattern": "*.toml"}), calls[0], calls[1], {Text: "Done all the same."}})
 			killed := make(chan struct{})
 			p.plan.began = func(n int) {
-				if n == 0 {
+				if n == 1 {
 					kill := p.caught(t, plugin)
 					go func() { kill(); close(killed) }()
 				}
@@ -271,7 +272,10 @@ func (p *crew) caught(t *testing.T, plugin string) (kill func()) {
 		_ = syscall.Kill(pid, syscall.SIGSTOP)
 		under = func() bool {
 			events, _, err := p.events(p.lastSession())
-			return err == nil && slices.ContainsFunc(events, func(e session.Event) bool { return e.Kind == session.KindToolStarted })
+			return err == nil && slices.ContainsFunc(events, func(e session.Event) bool {
+				started, err := session.Decode[session.ToolStarted](e)
+				return e.Kind == session.KindToolStarted && err == nil && started.CallID == "c1-0"
+			})
 		}
 	}
 	return func() {

@@ -63,6 +63,7 @@ func (a *Agent) postpone(q ask, p compaction.Proposal) error {
 	for _, text := range p.Steer {
 		e.Text = append(e.Text, tool.Clean(text))
 	}
+	a.Hooks.Rouse(a.Strategy.Plugin)
 	return a.rec.stage(session.New(session.KindCompactionPostponed, e).At(at.Turn, at.Step))
 }
 

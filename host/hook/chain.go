@@ -17,13 +17,13 @@ import (
 type Chain struct {
 	hooks   map[Point][]Hooks
 	mu      sync.Mutex
-	resting map[string]bool // plugins that are not asked before a step
+	resting map[Point]map[string]bool // plugins that are not asked at a point
 	logger  *slog.Logger
 }
 
 // NewChain returns the chain of hooks, asked in that order.
 func NewChain(logger *slog.Logger, hooks ...Hooks) *Chain {
-	c := &Chain{hooks: map[Point][]Hooks{}, resting: map[string]bool{}, logger: logger}
+	c := &Chain{hooks: map[Point][]Hooks{}, resting: map[Point]map[string]bool{BeforeStep: {}, BeforeTool: {}}, logger: logger}
 	for _, h := range hooks {
 		for _, p := range h.Points() {
 			c.hooks[p] = append(c.hooks[p], h)
@@ -38,24 +38,27 @@ func (c *Chain) Declared(p Point) bool { return len(c.at(p)) > 0 }
 func (c *Chain) at(p Point) []Hooks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p != BeforeStep || len(c.resting) == 0 {
+	if len(c.resting[p]) == 0 {
 		return c.hooks[p]
 	}
-	return slices.DeleteFunc(slices.Clone(c.hooks[p]), func(h Hooks) bool { return c.resting[h.Name()] })
+	return slices.DeleteFunc(slices.Clone(c.hooks[p]), func(h Hooks) bool { return c.resting[p][h.Name()] })
 }
 
-func (c *Chain) rest(plugin string) {
+func (c *Chain) rest(p Point, plugin string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.resting[plugin] = true
+	c.resting[p][plugin] = true
 }
 
-// Rouse asks a plugin again before steps: its process is another one now, which may
-// have something to say. It may be called from any goroutine.
+// Rouse asks a plugin again that rests: its process is another one now, or its strategy
+// put a compaction off, so that it may have something to say. It may be called from any
+// goroutine.
 func (c *Chain) Rouse(plugin string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.resting, plugin)
+	for _, resting := range c.resting {
+		delete(resting, plugin)
+	}
 }
 
 // Message is what a plugin says to the model.
@@ -66,7 +69,7 @@ func (c *Chain) BeforeStep(ctx context.Context, at Where, pending []Pending) (in
 	err = c.each(BeforeStep, func(h Hooks) (bool, error) {
 		d, err := h.BeforeStep(ctx, at, pending)
 		if d.Rest && err == nil {
-			c.rest(h.Name())
+			c.rest(BeforeStep, h.Name())
 		}
 		for _, text := range d.Inject {
 			injected = append(injected, Message{h.Name(), text})
@@ -95,6 +98,9 @@ func (c *Chain) BeforeTool(ctx context.Context, at Where, call ToolCall, ask fun
 		if err != nil && h.OnFailure() == "continue" {
 			c.logger.Warn("hook failed, the call is denied", "plugin", h.Name(), "error", err)
 			d, err = ToolDecision{Deny: fmt.Sprintf("plugin %q has to judge this call and failed, so it was not run; try it once more, and if that does not help go on without it", h.Name())}, nil
+		}
+		if d.Rest && err == nil && d.Deny == "" {
+			c.rest(BeforeTool, h.Name())
 		}
 		all.Deny, all.Confinement = d.Deny, all.Confinement.With(d.Confinement)
 		return d.Deny != "", err

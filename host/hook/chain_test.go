@@ -96,3 +96,35 @@ func TestL5_APluginThatRestsIsNotAskedAgain(t *testing.T) {
 		t.Errorf("after a restart: %v, %v", injected, err)
 	}
 }
+
+// calm looks at one call and then rests.
+type calm struct {
+	hook.Passive
+	asked int
+}
+
+func (*calm) Name() string         { return "calm" }
+func (*calm) Points() []hook.Point { return []hook.Point{hook.BeforeTool} }
+func (j *calm) BeforeTool(context.Context, hook.Where, hook.ToolCall) (hook.ToolDecision, error) {
+	j.asked++
+	return hook.ToolDecision{Rest: true}, nil
+}
+
+// A judge of calls that rests costs a call nothing; what wakes it wakes it.
+func TestL5_AJudgeThatRestsIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	j := &calm{}
+	chain := hook.NewChain(slog.New(slog.DiscardHandler), j)
+	for range 3 {
+		if d, err := chain.BeforeTool(t.Context(), hook.Where{}, hook.ToolCall{}, nil); err != nil || d.Deny != "" {
+			t.Fatalf("%+v, %v", d, err)
+		}
+	}
+	if j.asked != 1 || chain.Declared(hook.BeforeTool) {
+		t.Errorf("asked %d times", j.asked)
+	}
+	chain.Rouse("calm")
+	if !chain.Declared(hook.BeforeTool) {
+		t.Error("it is not asked again")
+	}
+}

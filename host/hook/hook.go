@@ -58,11 +58,14 @@ type ToolCall struct {
 
 // ToolDecision answers BeforeTool. Deny, where not empty, becomes the call's
 // error result. Ask, where not nil, is put to the person, and the plugin is asked
-// once more with the answer; a second Ask denies. Confinement binds the call.
+// once more with the answer; a second Ask denies. Confinement binds the call. Rest
+// tells that the plugin has nothing to say of calls until its strategy puts a compaction
+// off: it is not asked before.
 type ToolDecision struct {
 	Deny        string
 	Ask         *session.Question
 	Confinement session.Confinement
+	Rest        bool
 }
 
 // ToolOutcome is what AfterTool sees and may change: every call of an answer,

@@ -121,16 +121,22 @@ func (i item) whole() string {
 	return text + i.call.result.Message.Text()
 }
 
-// matches tells whether the item holds a literal text, letters of either case
-// alike. Results of these tools never match, so that a search does not find itself.
+// ownTools is how the names of these tools begin.
+const ownTools = "history_"
+
+// matches tells whether the item holds a literal text, letters of either case alike: a
+// call in its name and arguments, or in its result. Calls of these tools never match,
+// so that a search does not find itself.
 func (i item) matches(query string) bool {
-	if query == "" {
+	switch {
+	case query == "":
 		return true
-	}
-	if i.call != nil && strings.HasPrefix(i.call.Name, "history_") {
+	case i.call == nil:
+		return holds(i.text, query)
+	case strings.HasPrefix(i.call.Name, ownTools):
 		return false
 	}
-	return strings.Contains(strings.ToLower(i.whole()), strings.ToLower(query))
+	return holds(i.call.Name+" "+i.call.Arguments, query) || i.call.result != nil && holds(i.call.result.Message.Text(), query)
 }
 
 // line is the item's row in a listing.

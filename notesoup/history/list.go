@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/tureen-host/tureen/host/session"
@@ -43,29 +44,30 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 	if ask.Bytes > 0 {
 		bytes = min(bytes, ask.Bytes)
 	}
-	q := session.Query{After: ask.After, Before: ask.Before, Reverse: true,
-		Kinds: []session.Kind{session.KindMessageUser, session.KindMessageAssistant, session.KindToolResult}}
 	results := map[string]*session.ToolResult{}
 	var b strings.Builder
 	shown, next := 0, ""
 	looked, size := 0, 0
-	for e, err := range log.Events(ctx, q) {
+	for e, err := range ask.events(ctx, log) {
 		if err != nil {
 			return "", err
 		}
-		if e.Kind != session.KindToolResult && (looked >= MaxLooked || size >= maxLookedBytes) {
+		if (e.Kind != session.KindToolResult || ask.Query != "") && (looked >= MaxLooked || size >= maxLookedBytes) {
 			next = fmt.Sprintf(" looked=%d next=%d", looked, e.Seq+1)
 			fmt.Fprintf(&b, "Only entries down to seq %d were looked at; go on with cursor=%d for older ones.\n", e.Seq+1, e.Seq+1)
 			break
 		}
 		looked, size = looked+1, size+len(e.Data)
+		if e.seen {
+			continue
+		}
 		if e.Kind == session.KindToolResult {
-			if r, err := session.Decode[session.ToolResult](e); err == nil && r.Message != nil {
+			if r, err := session.Decode[session.ToolResult](e.Event); err == nil && r.Message != nil {
 				results[r.Message.CallID] = &r
 			}
 			continue
 		}
-		found, err := items(ctx, log, e, results)
+		found, err := items(ctx, log, e.Event, results)
 		if err != nil {
 			return "", err
 		}
@@ -81,6 +83,24 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 		shown += n
 	}
 	return fmt.Sprintf("ok history_list items=%d%s\n", shown, next) + b.String(), nil
+}
+
+// said are the kinds of what is listed.
+var said = []session.Kind{session.KindMessageUser, session.KindMessageAssistant, session.KindToolResult}
+
+// events are those that items are made of, the newest first. Of a query's, results are
+// found by their answers alone.
+func (ask ListAsk) events(ctx context.Context, log Log) iter.Seq2[entry, error] {
+	if ask.Query != "" {
+		return ask.search(ctx, log)
+	}
+	return func(yield func(entry, error) bool) {
+		for e, err := range log.Events(ctx, session.Query{After: ask.After, Before: ask.Before, Reverse: true, Kinds: said}) {
+			if !yield(entry{Event: e}, err) {
+				return
+			}
+		}
+	}
 }
 
 // rows are the lines of the items that are asked for, and how many they are.

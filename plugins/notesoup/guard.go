@@ -29,7 +29,7 @@ func (g *guard) Points() []hook.Point { return []hook.Point{hook.BeforeTool} }
 func (g *guard) BeforeTool(ctx context.Context, at hook.Where, call hook.ToolCall) (hook.ToolDecision, error) {
 	closing, err := g.strategy.Closing(ctx, at.Session, g.host.Session(at.Session))
 	if err != nil || !closing || saves(call) {
-		return hook.ToolDecision{}, err
+		return hook.ToolDecision{Rest: !closing}, err
 	}
 	return hook.ToolDecision{Deny: textClosing}, nil
 }

@@ -53,7 +53,7 @@ func (a *remoteAccess) Events(ctx context.Context, q session.Query) iter.Seq2[se
 
 func (a *remoteAccess) eventsPage(ctx context.Context, q session.Query, limit int) (*pluginv1.ReadEventsResponse, error) {
 	page, err := a.h.session.ReadEvents(ctx, &pluginv1.ReadEventsRequest{
-		Session: a.id, AfterSeq: q.After, BeforeSeq: q.Before, Limit: int32(limit), Reverse: q.Reverse,
+		Session: a.id, AfterSeq: q.After, BeforeSeq: q.Before, Limit: int32(limit), Reverse: q.Reverse, Text: q.Text,
 		Kinds: mapSlice(q.Kinds, func(k session.Kind) string { return string(k) }),
 	})
 	return page, hostError("ReadEvents", err)

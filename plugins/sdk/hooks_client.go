@@ -34,7 +34,7 @@ func (c *hooksClient) BeforeStep(ctx context.Context, at hook.Where, pending []h
 func (c *hooksClient) BeforeTool(ctx context.Context, at hook.Where, in hook.ToolCall) (hook.ToolDecision, error) {
 	ctx, call := newCall(ctx, at.Session, at.Turn, at.Step)
 	resp, err := c.rpc.BeforeTool(ctx, &pluginv1.BeforeToolRequest{Context: call, CallId: in.CallID, Name: in.Name, Arguments: in.Arguments, Answer: answerTo(in.Answer)})
-	return hook.ToolDecision{Deny: resp.GetDeny(), Ask: questionFrom(resp.GetAsk()), Confinement: confinementFrom(resp.GetConfinement())}, c.r.outcome("BeforeTool", resp, err)
+	return hook.ToolDecision{Deny: resp.GetDeny(), Ask: questionFrom(resp.GetAsk()), Confinement: confinementFrom(resp.GetConfinement()), Rest: resp.GetRest()}, c.r.outcome("BeforeTool", resp, err)
 }
 
 func (c *hooksClient) AfterTool(ctx context.Context, at hook.Where, outcome hook.ToolOutcome) (hook.OutcomeDecision, error) {

@@ -25,7 +25,7 @@ func (h *hooksServer) BeforeTool(ctx context.Context, req *pluginv1.BeforeToolRe
 		return h.s.use().Hooks.BeforeTool(ctx, whereFrom(req.GetContext()), hook.ToolCall{
 			CallID: req.GetCallId(), Name: req.GetName(), Arguments: req.GetArguments(), Answer: answerFrom(req.GetAnswer())})
 	})
-	return &pluginv1.BeforeToolResponse{Error: h.s.failure(err), Deny: valid(d.Deny), Ask: questionTo(d.Ask), Confinement: confinementTo(d.Confinement)}, nil
+	return &pluginv1.BeforeToolResponse{Error: h.s.failure(err), Deny: valid(d.Deny), Ask: questionTo(d.Ask), Confinement: confinementTo(d.Confinement), Rest: d.Rest}, nil
 }
 
 func (h *hooksServer) AfterTool(ctx context.Context, req *pluginv1.AfterToolRequest) (*pluginv1.AfterToolResponse, error) {

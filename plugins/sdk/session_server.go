@@ -35,7 +35,7 @@ func (s *sessionServer) ReadEvents(ctx context.Context, req *pluginv1.ReadEvents
 	}
 	limit, room := int(req.GetLimit()), pageRoom(req.GetMaxBytes())
 	query := session.Query{
-		After: req.GetAfterSeq(), Before: req.GetBeforeSeq(), Reverse: req.GetReverse(),
+		After: req.GetAfterSeq(), Before: req.GetBeforeSeq(), Reverse: req.GetReverse(), Text: req.GetText(),
 		Kinds: mapSlice(req.GetKinds(), func(k string) session.Kind { return session.Kind(k) }),
 	}
 	if limit > 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
 
@@ -74,6 +75,53 @@ var reading = []promise{
 		}
 		if got := k.read(log, session.Query{Kinds: []session.Kind{session.KindRecord}}); len(got) != n/2-1 {
 			k.Errorf("%d records, want %d", len(got), n/2-1)
+		}
+	}},
+
+	{"Text", "what holds a text comes, in whatever case, in order; what comes besides is within the other bounds too", func(k *kit) {
+		log := k.create("a")
+		var events []session.Event
+		for i := range 1500 {
+			text := fmt.Sprintf("item %d, Straße KELVIN", i)
+			if i%500 == 7 {
+				text += " the Needle \u212a"
+			}
+			events = append(events, session.New(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, text)}), note(session.KindRecord, text))
+		}
+		k.append(log, events...) // 2..3001; needles at 16, 1016 and 2016
+		for _, c := range []struct {
+			q    session.Query
+			want []int64
+		}{
+			{session.Query{Text: "NEEDLE k"}, []int64{16, 1016, 2016}},
+			{session.Query{Text: "needle", Reverse: true}, []int64{2016, 1016, 16}},
+			{session.Query{Text: "needle", After: 16, Before: 2016}, []int64{1016}},
+			{session.Query{Text: "item 1499, straße"}, []int64{3000}},
+			{session.Query{Text: "the needle", Kinds: []session.Kind{session.KindRecord}}, nil},
+			{session.Query{Text: "no such thing"}, nil},
+		} {
+			for _, r := range []session.Reader{log, k.view("a")} {
+				all, got := seqs(k.read(r, c.q)), []int64(nil)
+				plain := c.q
+				plain.Text = ""
+				whole := seqs(k.read(r, plain))
+				for _, seq := range all {
+					if !slices.Contains(whole, seq) {
+						k.Errorf("%+v selects %d as well", c.q, seq)
+					}
+					if slices.Contains(c.want, seq) {
+						got = append(got, seq)
+					}
+				}
+				if !slices.Equal(got, c.want) {
+					k.Errorf("%+v selects %v of %v", c.q, got, c.want)
+				}
+				limited := c.q
+				limited.Limit = 2
+				if n := len(k.read(r, limited)); n > 2 || n < min(2, len(c.want)) {
+					k.Errorf("%+v selects %d", limited, n)
+				}
+			}
 		}
 	}},
 

@@ -2,6 +2,7 @@
 //
 //	DIR/sessions/ID.db         the log and the mail (ID.db-wal and ID.db-shm while it is open)
 //	DIR/sessions/ID.db.lock    there while a process owns the session; holds its name
+//	DIR/sessions/ID.db.index   what its events say, where they were searched; rebuildable
 //	DIR/catalogue-2.db         a row a session, for List; rebuildable
 //	DIR/mail.bell              a byte for each mail that was ever left; may be removed
 //
@@ -53,6 +54,16 @@
 // sizes and times of the session's files. List trusts a row only while those are
 // unchanged and reads the session itself otherwise, so a catalogue that is missing,
 // damaged or behind costs time and never a wrong answer.
+//
+// Index. A Read for a text that finds the index far behind the log lets it catch up, in
+// the background, and waits a moment; an append never touches it. The file has whole
+// segments, each of a megabyte or two of text, oldest first; what comes behind them is
+// indexed in memory, and the newest few hundred events are read as they are. So a short
+// session has no such file. A segment names the log by the sums of its first event and
+// of the last one that it covers, and its rows carry sums: what does not fit is not
+// used, and written anew. A lock file keeps two writers apart; where the file cannot be
+// written, all that it would cover is read. SQLite's own index of trigrams was four
+// times as large as this one and took ten times as long to make and to ask.
 //
 // Schema. Files carry their version in PRAGMA user_version, which is all that
 // opening one costs. The steps in migrations/ are run by goose when a session is

@@ -101,11 +101,11 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// removeDB removes a database, as far as it is there, and what SQLite keeps beside
-// it.
+// removeDB removes a database, as far as it is there, and what is kept beside it by
+// SQLite and by us.
 func removeDB(path string) error {
 	var errs []error
-	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal"} {
+	for _, name := range []string{path, path + "-wal", path + "-shm", path + "-journal", path + indexSuffix, path + indexSuffix + ".lock"} {
 		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}

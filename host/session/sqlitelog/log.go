@@ -23,6 +23,7 @@ type reader struct {
 	db       *sql.DB
 	version  int // of the file's schema, which a newer binary finds behind
 	expected func(context.Context) int64
+	words    *words
 
 	mu     sync.RWMutex // read-held by each query, so that close waits for them
 	closed bool
@@ -30,7 +31,7 @@ type reader struct {
 
 // openReader opens and checks a session's file. Its schema may be behind.
 func (s *Store) openReader(ctx context.Context, id string, how access) (r *reader, err error) {
-	r = &reader{id: id, path: s.path(id), expected: func(ctx context.Context) int64 { return s.expected(ctx, id) }}
+	r = &reader{id: id, path: s.path(id), words: newWords(s.path(id)), expected: func(ctx context.Context) int64 { return s.expected(ctx, id) }}
 	if r.db, err = connect(r.path, how); err != nil {
 		return nil, err
 	}
@@ -144,8 +145,9 @@ func (r *reader) crc() string {
 	return "crc"
 }
 
-// Close waits for queries that run, not for iterations.
+// Close waits for queries that run, not for iterations. It ends the indexing.
 func (r *reader) Close() error {
+	r.words.close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

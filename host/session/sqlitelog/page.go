@@ -29,19 +29,40 @@ func (r *reader) Read(ctx context.Context, q session.Query) iter.Seq2[session.Ev
 			yield(session.Event{}, err)
 			return
 		}
-		for s := newScan(q, head); !s.over(); {
-			events, err := r.page(ctx, s)
-			for _, e := range events {
-				if !yield(e, nil) {
-					return
-				}
-			}
-			if err != nil {
-				yield(session.Event{}, err)
+		s := newScan(q, head)
+		if q.Text == "" {
+			r.scan(ctx, s, yield)
+			return
+		}
+		all := *s
+		parts := r.stretches(ctx, q.Text, head)
+		if q.Reverse {
+			slices.Reverse(parts)
+		}
+		for _, p := range parts {
+			s.after, s.before, s.done = max(all.after, p.after), min(all.before, p.before), false
+			if enough := all.left > 0 && s.left == 0; enough || !r.scan(ctx, s, yield) {
 				return
 			}
 		}
 	}
+}
+
+// scan yields what is left of s. It tells whether more is wanted.
+func (r *reader) scan(ctx context.Context, s *scan, yield func(session.Event, error) bool) bool {
+	for !s.over() {
+		events, err := r.page(ctx, s)
+		for _, e := range events {
+			if !yield(e, nil) {
+				return false
+			}
+		}
+		if err != nil {
+			yield(session.Event{}, err)
+			return false
+		}
+	}
+	return true
 }
 
 // scan is what is left to read of a query.

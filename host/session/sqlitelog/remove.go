@@ -46,7 +46,7 @@ func erase(path string) error {
 
 // remains are what may be left of a session that has no database: by a Remove
 // that was killed, or by a reader that was at work meanwhile.
-var remains = []string{"-wal", "-shm", "-journal", ".lock"}
+var remains = []string{"-wal", "-shm", "-journal", ".lock", indexSuffix, indexSuffix + ".lock"}
 
 // sweep clears away the file e of the sessions' directory where it is what a
 // Create, an Import or a Remove that was killed left behind, an hour ago or more.

@@ -94,12 +94,13 @@ class Session:
         self.budget = budget_from(info.budget)
 
     async def events(self, after: int = 0, before: int = 0, kinds: Iterable[str] = (), limit: int = 0,
-                     reverse: bool = False) -> AsyncIterator[Event]:
-        """Yields the events between two seqs, read page by page; big ones come in parts. session.read"""
+                     reverse: bool = False, text: str = "") -> AsyncIterator[Event]:
+        """Yields the events between two seqs, read page by page; big ones come in parts. With a text, those of
+        which it is known that they do not hold it may be left out; look at what comes. session.read"""
         left = limit
         while True:
             page = await self._host.ask("Session/ReadEvents", session=self.id, after_seq=after, before_seq=before,
-                                        kinds=list(kinds), limit=left, reverse=reverse)
+                                        kinds=list(kinds), limit=left, reverse=reverse, text=text)
             for e in page.events:
                 yield event_from(e, await self._payload(e.seq) if e.seq in page.oversize else None)
                 after, before = (after, e.seq) if reverse else (e.seq, before)

@@ -107,7 +107,7 @@ func (v *searchVerb) search(ctx context.Context, s *store, words string, parts [
 	var passed []unread
 	more := false
 	for _, row := range rows {
-		more, err = v.searchOne(ctx, s, row, parts, out, p)
+		more, err = v.searchOne(ctx, s, row, words, parts, out, p)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -154,9 +154,9 @@ type outputLost struct{ error }
 
 // searchOne searches a session from its newest event on. It tells whether there is
 // more than may be shown.
-func (v *searchVerb) searchOne(ctx context.Context, s *store, row session.Summary, parts []search.Part, out hitWriter, p *activity) (more bool, err error) {
+func (v *searchVerb) searchOne(ctx context.Context, s *store, row session.Summary, words string, parts []search.Part, out hitWriter, p *activity) (more bool, err error) {
 	before, found := int64(0), error(nil) // what stands from before on is searched
-	for e, err := range watched(s.events(ctx, row.ID, session.Query{Kinds: search.Kinds(parts), Reverse: true}), p) {
+	for e, err := range watched(s.events(ctx, row.ID, session.Query{Kinds: search.Kinds(parts), Reverse: true, Text: words}), p) {
 		if found = err; err != nil {
 			break
 		}

@@ -16,7 +16,7 @@ type Signature [Rows / 64]uint64
 // A block is full when it has one of these: so many bits, or bytes of text.
 const (
 	fullBits  = Rows * 2 / 5
-	fullBytes = 16 << 10
+	fullBytes = 4 << 10
 )
 
 // Full tells whether a block of so many bytes had better be the last of its kind:

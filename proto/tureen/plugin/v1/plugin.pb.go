@@ -3903,8 +3903,11 @@ type BeforeToolResponse struct {
 	Deny  string                 `protobuf:"bytes,2,opt,name=deny,proto3" json:"deny,omitempty"` // not empty: becomes the call's error result
 	// Put to the person; then BeforeTool comes once more with the answer. Asking a
 	// second time denies the call.
-	Ask           *Question    `protobuf:"bytes,3,opt,name=ask,proto3" json:"ask,omitempty"`
-	Confinement   *Confinement `protobuf:"bytes,4,opt,name=confinement,proto3" json:"confinement,omitempty"` // binds the call, together with what others say
+	Ask         *Question    `protobuf:"bytes,3,opt,name=ask,proto3" json:"ask,omitempty"`
+	Confinement *Confinement `protobuf:"bytes,4,opt,name=confinement,proto3" json:"confinement,omitempty"` // binds the call, together with what others say
+	// Nothing to say of the calls of this session: not asked again until the plugin's
+	// strategy puts a compaction off.
+	Rest          bool `protobuf:"varint,5,opt,name=rest,proto3" json:"rest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3965,6 +3968,13 @@ func (x *BeforeToolResponse) GetConfinement() *Confinement {
 		return x.Confinement
 	}
 	return nil
+}
+
+func (x *BeforeToolResponse) GetRest() bool {
+	if x != nil {
+		return x.Rest
+	}
+	return false
 }
 
 type AfterToolRequest struct {
@@ -5109,14 +5119,17 @@ func (x *ShuttingDown) GetDeadlineMs() int32 {
 }
 
 type ReadEventsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Session       string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	AfterSeq      int64                  `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
-	BeforeSeq     int64                  `protobuf:"varint,3,opt,name=before_seq,json=beforeSeq,proto3" json:"before_seq,omitempty"` // 0 = no bound
-	Kinds         []string               `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
-	Limit         int32                  `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`                       // events, 0 = what fits
-	MaxBytes      int32                  `protobuf:"varint,6,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"` // of the page; default 524288, at most 2097152
-	Reverse       bool                   `protobuf:"varint,7,opt,name=reverse,proto3" json:"reverse,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Session   string                 `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	AfterSeq  int64                  `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
+	BeforeSeq int64                  `protobuf:"varint,3,opt,name=before_seq,json=beforeSeq,proto3" json:"before_seq,omitempty"` // 0 = no bound
+	Kinds     []string               `protobuf:"bytes,4,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	Limit     int32                  `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`                       // events, 0 = what fits
+	MaxBytes  int32                  `protobuf:"varint,6,opt,name=max_bytes,json=maxBytes,proto3" json:"max_bytes,omitempty"` // of the page; default 524288, at most 2097152
+	Reverse   bool                   `protobuf:"varint,7,opt,name=reverse,proto3" json:"reverse,omitempty"`
+	// Where not empty, events of which the host knows that they do not say this, in
+	// whatever case, may be left out. The plugin looks itself at those that come.
+	Text          string `protobuf:"bytes,8,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5198,6 +5211,13 @@ func (x *ReadEventsRequest) GetReverse() bool {
 		return x.Reverse
 	}
 	return false
+}
+
+func (x *ReadEventsRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
 }
 
 // A page holds at least one event unless the selection is exhausted. An event
@@ -7253,12 +7273,13 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x04 \x01(\fR\targuments\x120\n" +
-	"\x06answer\x18\x05 \x01(\v2\x18.tureen.plugin.v1.AnswerR\x06answer\"\xcc\x01\n" +
+	"\x06answer\x18\x05 \x01(\v2\x18.tureen.plugin.v1.AnswerR\x06answer\"\xe0\x01\n" +
 	"\x12BeforeToolResponse\x123\n" +
 	"\x05error\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.PluginErrorR\x05error\x12\x12\n" +
 	"\x04deny\x18\x02 \x01(\tR\x04deny\x12,\n" +
 	"\x03ask\x18\x03 \x01(\v2\x1a.tureen.plugin.v1.QuestionR\x03ask\x12?\n" +
-	"\vconfinement\x18\x04 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\"\xc5\x01\n" +
+	"\vconfinement\x18\x04 \x01(\v2\x1d.tureen.plugin.v1.ConfinementR\vconfinement\x12\x12\n" +
+	"\x04rest\x18\x05 \x01(\bR\x04rest\"\xc5\x01\n" +
 	"\x10AfterToolRequest\x127\n" +
 	"\acontext\x18\x01 \x01(\v2\x1d.tureen.plugin.v1.CallContextR\acontext\x12\x17\n" +
 	"\acall_id\x18\x02 \x01(\tR\x06callId\x12\x12\n" +
@@ -7332,7 +7353,7 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\fhost_version\x18\x01 \x01(\tR\vhostVersion\"/\n" +
 	"\fShuttingDown\x12\x1f\n" +
 	"\vdeadline_ms\x18\x01 \x01(\x05R\n" +
-	"deadlineMs\"\xcc\x01\n" +
+	"deadlineMs\"\xe0\x01\n" +
 	"\x11ReadEventsRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x1b\n" +
 	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12\x1d\n" +
@@ -7341,7 +7362,8 @@ const file_tureen_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12\x1b\n" +
 	"\tmax_bytes\x18\x06 \x01(\x05R\bmaxBytes\x12\x18\n" +
-	"\areverse\x18\a \x01(\bR\areverse\"\xfa\x01\n" +
+	"\areverse\x18\a \x01(\bR\areverse\x12\x12\n" +
+	"\x04text\x18\b \x01(\tR\x04text\"\xfa\x01\n" +
 	"\x12ReadEventsResponse\x12/\n" +
 	"\x06events\x18\x01 \x03(\v2\x17.tureen.plugin.v1.EventR\x06events\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\x12N\n" +

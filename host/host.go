@@ -145,6 +145,9 @@ func (h *Host) newAgent(ctx context.Context, m *member, observer agent.Observer,
 			return h.announce(ctx, opening)
 		},
 		Opened: session.Opened{Version: h.Version, Resumed: opening.Resumed, Profile: h.Profile.Name, Strategy: h.Profile.Compaction.Strategy}}
+	if h.Profile.Origin("model.context_window").Source == "-c" {
+		o.Opened.Window = h.Profile.Model.ContextWindow
+	}
 	var tools []tool.Provider
 	var hooks []hook.Hooks
 	var commands []command.Provider

@@ -3,10 +3,10 @@ package notesoup
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
+	"github.com/tureen-host/tureen/compaction"
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/notesoup/notes"
 )
@@ -108,7 +108,7 @@ func place(h notes.Snapshot) string {
 	if h.Where == "" {
 		return name + ": empty, its first note makes a place for it"
 	}
-	text := fmt.Sprintf("%s: %s, ", name, h.Where)
+	text := fmt.Sprintf("%s: %s, ", name, escape(h.Where))
 	switch h.Total {
 	case 0:
 		text += "empty"
@@ -156,7 +156,7 @@ func (s shape) home(b *strings.Builder, i int, h notes.Snapshot) {
 		}
 	}
 	for _, sk := range h.Skipped[:min(len(h.Skipped), 3)] {
-		fmt.Fprintf(b, "Not shown: %s (%s)\n", escape(oneLine(h.Address(sk.Path))), oneLine(sk.Why))
+		fmt.Fprintf(b, "Not shown: %s (%s)\n", escape(oneLine(h.Address(sk.Path))), escape(oneLine(sk.Why)))
 	}
 }
 
@@ -180,10 +180,8 @@ func excerpt(b *strings.Builder, h notes.Snapshot, n notes.Note, limit int) {
 	}
 }
 
-// fences are what a note must not be able to write: the tags around a note and
+// escape keeps a text from writing what a note must not: the tags around a note and
 // around the boot.
-var fences = regexp.MustCompile(`(?i)<(/?\s*note)`)
-
-func escape(text string) string { return fences.ReplaceAllString(text, `<\$1`) }
+func escape(text string) string { return compaction.Escape(text, "note*") }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 
 	"github.com/tureen-host/tureen/compaction"
@@ -164,11 +163,9 @@ func carried(said []Said) string {
 	return strings.Join(parts, "\n")
 }
 
-// quoteFences are what stands around quoted words, which those must not be able to write:
-// a note could pass for the owner's words (C125).
-var quoteFences = regexp.MustCompile(`(?i)<(/?\s*(?:self|owner|log)\b)`)
-
-func quote(text string) string { return quoteFences.ReplaceAllString(text, `<\$1`) }
+// quote keeps quoted words from writing what stands around them: a note could pass for
+// the owner's words (C125).
+func quote(text string) string { return compaction.Escape(text, "self", "owner", "log") }
 
 // middleOut is text cut to n code points, with a word on what is missing.
 func middleOut(text string, n int, seq int64) string {

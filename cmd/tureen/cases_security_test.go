@@ -169,7 +169,7 @@ func TestSEC_C129_APasswordInAnAddressIsRefused(t *testing.T) {
 				u.env = append(u.env, "OPENAI_BASE_URL="+base)
 			}
 			o := u.run(t, append([]string{"run", "-v", "-P", "none", "begin"}, args...)...)
-			if o.exit != map[bool]int{false: 2, true: 7}[name == "search"] || !regexp.MustCompile(`(model\.base_url: this value cannot stand here|this search_url cannot be used) and is not repeated, it may hold a secret`).MatchString(o.stderr) {
+			if o.exit != 2 || !regexp.MustCompile(`(model\.base_url: this value cannot stand here|this search_url cannot be used) and is not repeated, it may hold a secret`).MatchString(o.stderr) {
 				t.Errorf("exit %d:\n%s", o.exit, o.stderr)
 			}
 			u.holdsNo(t, "CANARY", o)

@@ -29,6 +29,7 @@ type Session struct {
 	Refuse error
 
 	id      string
+	parent  string
 	t       TB
 	plugin  string
 	mu      sync.Mutex
@@ -82,6 +83,15 @@ func (s *Session) Copy(id string) *Session {
 	defer s.mu.Unlock()
 	return &Session{Model: s.Model, Budget: s.Budget, id: id, t: s.t, plugin: s.plugin, base: s.base,
 		events: slices.Clone(s.events), surface: slices.Clone(s.surface), turn: s.turn, resets: s.resets}
+}
+
+// Spawned makes it the session of a subagent; its parent is another one.
+func (s *Session) Spawned(parent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := session.New(session.KindSessionCreated, session.Created{ID: s.id, Workspace: "/work", Time: Start, Parent: parent, Depth: 1})
+	e.Seq, e.Time = s.events[0].Seq, s.events[0].Time
+	s.events[0], s.parent = e, parent
 }
 
 // Append appends an event; a nil Op leaves the surface alone.
@@ -192,7 +202,7 @@ func (s *Session) Exchange(id, name, arguments, result string) int64 {
 
 // Opened is the session as a strategy is told of it.
 func (s *Session) Opened() compaction.Session {
-	return compaction.Session{ID: s.id, Workspace: "/work", Agent: "tureen", Provider: "scripted", Model: "demo",
+	return compaction.Session{ID: s.id, Parent: s.parent, Workspace: "/work", Agent: "tureen", Provider: "scripted", Model: "demo",
 		Created: Start, Resumed: len(s.events) > 2, Budget: s.Budget, FixedTokens: llm.EstimateText(s.base), Access: s}
 }
 

@@ -62,7 +62,8 @@ func (s *Strategy) Open(context.Context, compaction.Session) (compaction.Opening
 // again before the next proposal, and leaves the newest results alone. On overflow,
 // by hand and where the agent asks, everything goes that may. Where nothing would
 // become smaller there is nothing to do; nor at a stopping trigger, for the next turn
-// looks at the line before its first step.
+// looks at the line before its first step. Where a request was too long because of
+// results that the model has not seen, the error names them.
 func (s *Strategy) Propose(_ context.Context, in compaction.Input) (compaction.Proposal, error) {
 	keep, goal := 0, 0
 	switch in.Trigger {
@@ -84,6 +85,11 @@ func (s *Strategy) Propose(_ context.Context, in compaction.Input) (compaction.P
 		nodes = append(nodes, n)
 	}
 	edits := masks(nodes, keep, scaled(goal, in.Measured, nodes))
+	if len(edits) == 0 && in.Trigger == session.TriggerOverflow && in.Attempt <= 1 {
+		if err := compaction.Blame(nodes); err != nil {
+			return compaction.Proposal{}, fmt.Errorf("prune: there is nothing to cut: %w", err)
+		}
+	}
 	if len(edits) == 0 {
 		return compaction.Proposal{}, nil
 	}
@@ -107,7 +113,7 @@ func scaled(goal, measured int, nodes []session.Node) int {
 // = as many as there are: long ones to their head and tail (C12), then each to a mask.
 func masks(nodes []session.Node, keep, goal int) []compaction.Edit {
 	end, _ := compaction.BalancedTail(nodes, keep)
-	end = min(end, seen(nodes))
+	end = min(end, compaction.Seen(nodes))
 	cuts := make(map[int]cut)
 	gained := 0
 	for _, l := range []level{{Long, Head, Tail}, {Masked, MaskHead, MaskTail}} {

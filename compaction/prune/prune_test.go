@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -132,10 +133,16 @@ func TestC12_NothingToGainIsNoProposal(t *testing.T) {
 	long := work(slices.Repeat([]int{6000}, 14)...)
 	broken := errors.New("the log is away")
 	for name, in := range map[string]compaction.Input{
-		"short results":           ask(session.TriggerManual, work(slices.Repeat([]int{1536}, 40)...), 25_000),
-		"no result":               ask(session.TriggerManual, work(), 25_000),
-		"nothing at all":          ask(session.TriggerManual, nil, 0),
-		"one that was not seen":   ask(session.TriggerOverflow, work(60_000), 25_000),
+		"short results":          ask(session.TriggerManual, work(slices.Repeat([]int{1536}, 40)...), 25_000),
+		"no result":              ask(session.TriggerManual, work(), 25_000),
+		"nothing at all":         ask(session.TriggerManual, nil, 0),
+		"one that was not seen":  ask(session.TriggerManual, work(60_000), 25_000),
+		"short ones on overflow": ask(session.TriggerOverflow, say(work(slices.Repeat([]int{1000}, 9)...), llm.RoleUser, 60_000), 25_000),
+		"no more on overflow": func() compaction.Input {
+			in := ask(session.TriggerOverflow, work(60_000), 25_000)
+			in.Attempt = 2
+			return in
+		}(),
 		"the line is not reached": ask(session.TriggerPressure, long, line.ResetAt-1),
 		"the window is not known": func() compaction.Input {
 			in := ask(session.TriggerPressure, long, 25_000)
@@ -152,6 +159,20 @@ func TestC12_NothingToGainIsNoProposal(t *testing.T) {
 	in.Outline = func(yield func(session.Node, error) bool) { _ = yield(long[0], nil) && yield(session.Node{}, broken) }
 	if p, err := s.Propose(t.Context(), in); !errors.Is(err, broken) || !p.IsZero() {
 		t.Errorf("half of an outline: %+v, %v", p, err)
+	}
+}
+
+func TestC10_AnOverflowThatNothingCuresNamesTheResults(t *testing.T) {
+	t.Parallel()
+	nodes := exchange(work(500, 500), 40_000, 90_000, 3000, 60_000, 2000)
+	p, err := prune.New(prune.Config{}).Propose(t.Context(), ask(session.TriggerOverflow, nodes, 70_000))
+	if !errors.Is(err, compaction.ErrUnseen) || !p.IsZero() {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, part := range []string{"before the model has read it", "call call-7-1 (event 9, about 30008 tokens), call call-7-3 (event 11, about 20008 tokens), call call-7-0 (event 8, about 13341 tokens), 2 more", "larger window"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
 	}
 }
 
@@ -193,7 +214,7 @@ func TestC12_EqualQuestionsGetEqualAnswers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := surface(t)
-		trigger := rapid.SampledFrom([]session.Trigger{session.TriggerPressure, session.TriggerOverflow, session.TriggerManual}).Draw(t, "trigger")
+		trigger := rapid.SampledFrom([]session.Trigger{session.TriggerPressure, session.TriggerRequested, session.TriggerManual}).Draw(t, "trigger")
 		first := propose(t, prune.New(prune.Config{}), ask(trigger, nodes, max(total(nodes), line.ResetAt)), nodes)
 		again := propose(t, prune.New(prune.Config{}), ask(trigger, nodes, max(total(nodes), line.ResetAt)), nodes)
 		if len(first.Edits) != len(again.Edits) {

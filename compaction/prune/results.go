@@ -20,22 +20,12 @@ const (
 // finds nothing.
 func Results(nodes []session.Node) []compaction.Edit {
 	var edits []compaction.Edit
-	for _, n := range nodes[:seen(nodes)] {
+	for _, n := range nodes[:compaction.Seen(nodes)] {
 		if n.Role == llm.RoleTool && n.Chars > Long {
 			edits = append(edits, trim(n, Head, Tail))
 		}
 	}
 	return edits
-}
-
-// seen is where what the model has not seen yet begins: behind its last answer.
-func seen(nodes []session.Node) int {
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if nodes[i].Role == llm.RoleAssistant {
-			return i
-		}
-	}
-	return 0
 }
 
 func trim(n session.Node, head, tail int) compaction.Edit {

@@ -91,8 +91,15 @@ func TestC7_TheInstructionIsTheUsers(t *testing.T) {
 	in := s.Input(session.TriggerManual)
 	in.Instructions = "and the parser"
 	s.Compact(summary.New(summary.Config{Instruction: "\nWrite a haiku.\n", Guidance: "Mind the tests."}), in)
-	if text = (*calls)[0].Append[0].Text(); text != "Write a haiku.\n\nMind the tests.\n\nand the parser" {
+	if text = (*calls)[0].Append[0].Text(); !strings.HasPrefix(text, "Write a haiku.\n\nMind the tests.\n\nand the parser\n\n") {
 		t.Errorf("asked %q", text)
+	}
+	// what no instruction takes away, and nothing behind it does
+	_, tail, _ := strings.Cut(text, "and the parser\n\n")
+	for _, want := range []string{"Call no tool.", "nothing else", "A <compacted-summary> block above is an earlier hand-over. Work it into this one"} {
+		if strings.Count(tail, want) != 1 || len(tail) > 800 {
+			t.Errorf("%q is not in the %d characters behind what was asked: %q", want, len(tail), tail)
+		}
 	}
 	if got := s.Messages()[1].Text(); !strings.Contains(got, "<compacted-summary>\n"+numbered(1)) || llm.Validate(s.Messages()) != nil {
 		t.Errorf("the checkpoint is %q", got)

@@ -1,8 +1,6 @@
 package summary
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"sort"
 	"unicode/utf8"
@@ -26,12 +24,13 @@ var levels = []int{math.MaxInt, 5120, 2048}
 type part struct {
 	from, to int
 	trims    []compaction.Edit
+	tokens   int // what is left of them
 }
 
 // plan cuts nodes[from:] into parts that each fit a call with an output cap of limit,
-// beside a checkpoint of held tokens from the second one on. No call is parted from
-// its result. The error is ErrWindow, errStages or a *largeError.
-func (g gauge) plan(nodes []session.Node, from, held, limit, level int) ([]part, error) {
+// beside a checkpoint of held tokens from the second one on, and into no more than most.
+// No call is parted from its result. The error is errStages or a *largeError.
+func (g gauge) plan(nodes []session.Node, from, held, limit, level, most int) ([]part, error) {
 	var parts []part
 	ends := units(nodes)
 	for at := from; at < len(nodes); {
@@ -39,7 +38,7 @@ func (g gauge) plan(nodes []session.Node, from, held, limit, level int) ([]part,
 		if at > 1 {
 			room -= held
 		}
-		if len(parts) == maxStages {
+		if len(parts) >= most {
 			return nil, errStages
 		}
 		p, err := fill(nodes, ends, at, room, level)
@@ -67,6 +66,7 @@ func fill(nodes []session.Node, ends []int, at, room, level int) (part, error) {
 			}
 		}
 		p.trims, p.to, room = append(p.trims, trims...), p.to+len(unit), room-size
+		p.tokens += size
 	}
 	return p, nil
 }
@@ -127,7 +127,7 @@ func (g gauge) script(nodes []session.Node) (limit, level int, err error) {
 	for limit = g.lean(); limit >= min(g.most, scantTokens); limit /= 2 {
 		for _, level = range levels {
 			var why error
-			if _, why = g.plan(nodes, 1, g.held(limit), limit, level); why == nil {
+			if _, why = g.plan(nodes, 1, g.held(limit), limit, level, maxStages); why == nil {
 				return limit, level, nil
 			}
 			if err == nil || limit == g.lean() {
@@ -136,66 +136,4 @@ func (g gauge) script(nodes []session.Node) (limit, level int, err error) {
 		}
 	}
 	return 0, 0, err
-}
-
-// condense has a model write the summary of nodes[1:]: in one call about the unchanged
-// prefix where that fits, else in stages, each of which condenses the checkpoint so far
-// and the next part.
-func (s *Strategy) condense(ctx context.Context, in compaction.Input, nodes []session.Node, g gauge, ask string) (string, error) {
-	what := fmt.Sprintf("condensing %d messages, about %d tokens", len(nodes)-1, g.count(tokens(nodes[1:])))
-	if limit, ok := g.whole(tokens(nodes[1:])); ok {
-		say(in, what)
-		return s.call(ctx, in, part{from: 1, to: len(nodes)}, nodes, nil, ask, limit)
-	}
-	limit, level, err := g.script(nodes)
-	if err != nil {
-		return "", s.tooLarge(in, g, err)
-	}
-	text, held := "", g.held(limit)
-	var checkpoint *llm.Message
-	for stage, at := 1, 1; at < len(nodes); stage++ {
-		parts, err := g.plan(nodes, at, held, limit, level)
-		if err != nil {
-			return "", s.tooLarge(in, g, err)
-		}
-		say(in, fmt.Sprintf("%s: stage %d of %d", what, stage, stage+len(parts)-1))
-		asked := ask
-		if len(parts) > 1 {
-			asked = staged(ask)
-		}
-		if text, err = s.call(ctx, in, parts[0], nodes, checkpoint, asked, limit); err != nil {
-			return "", fmt.Errorf("%w (stage %d of %d)", err, stage, stage+len(parts)-1)
-		}
-		checkpoint, at = frame(text, nil), parts[0].to
-		held = max(held, llm.Estimate(checkpoint))
-	}
-	return text, nil
-}
-
-// call asks for the summary of one part; checkpoint, where not nil, stands for what
-// lies before it.
-func (s *Strategy) call(ctx context.Context, in compaction.Input, p part, nodes []session.Node, checkpoint *llm.Message, ask string, limit int) (string, error) {
-	var edits []compaction.Edit
-	if checkpoint != nil {
-		edits = append(edits, compaction.Edit{Replace: &compaction.Replace{
-			Span: compaction.Span{From: nodes[1].Seq, To: nodes[p.from-1].Seq}, Messages: []*llm.Message{checkpoint}}})
-	}
-	answer, err := in.Access.Generate(ctx, session.Generate{
-		SurfaceUntil: nodes[p.to-1].Seq, Edits: append(edits, p.trims...),
-		Append: []*llm.Message{llm.Text(llm.RoleUser, ask)},
-		Model:  s.config.Model, Effort: s.config.Effort, MaxOutputTokens: limit, Purpose: llm.PurposeCompaction,
-	})
-	if err != nil {
-		return "", fmt.Errorf("summary: condense %d messages: %w", p.to-p.from, err)
-	}
-	return read(answer, limit)
-}
-
-// staged is the instruction of every stage but the last.
-func staged(ask string) string { return ask + "\n\n" + moreFollows }
-
-func say(in compaction.Input, text string) {
-	if in.Progress != nil {
-		in.Progress(text)
-	}
 }

@@ -78,20 +78,27 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	if len(nodes) == 0 {
 		return compaction.Proposal{}, nil
 	}
+	child, err := spawned(ctx, in.Access)
+	if err != nil {
+		return compaction.Proposal{}, err
+	}
 	ask := s.ask(in.Instructions)
+	if child {
+		ask += "\n\n" + childNote
+	}
 	g := s.gauge(ctx, in, nodes, staged(ask))
 	trim := s.trim(in, nodes)
 	if s.config.Prune && in.Trigger == session.TriggerPressure && below(in, g, nodes, trim) {
 		return trim, nil
 	}
-	cut, ok := compaction.BalancedTail(nodes, s.keep(nodes, in))
+	cut, ok := compaction.BalancedTail(nodes, s.keep(nodes, in, g))
 	if !ok || !worthwhile(nodes[1:cut]) {
 		if in.Trigger == session.TriggerPressure {
 			return trim, nil // little as it is
 		}
 		return compaction.Proposal{}, nil
 	}
-	checkpoint, err := s.checkpoint(ctx, in, nodes, cut, g, ask)
+	checkpoint, err := s.checkpoint(ctx, in, nodes, cut, g, ask, child)
 	if err != nil {
 		return compaction.Proposal{}, err
 	}
@@ -106,7 +113,7 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 }
 
 // checkpoint is the message that stands for nodes[1:cut].
-func (s *Strategy) checkpoint(ctx context.Context, in compaction.Input, nodes []session.Node, cut int, g gauge, ask string) (*llm.Message, error) {
+func (s *Strategy) checkpoint(ctx context.Context, in compaction.Input, nodes []session.Node, cut int, g gauge, ask string, child bool) (*llm.Message, error) {
 	before := tokens(nodes[1:cut])
 	said, err := words(ctx, in.Access, nodes[cut:], s.userTokens(in.Budget.Window, before))
 	if err != nil {
@@ -116,7 +123,7 @@ func (s *Strategy) checkpoint(ctx context.Context, in compaction.Input, nodes []
 	if err != nil {
 		return nil, err
 	}
-	m := frame(text, said)
+	m := frame(text, said, child)
 	if after := llm.Estimate(m); after >= before {
 		return nil, fmt.Errorf("%w: %d messages of %d tokens would become %d", ErrNotSmaller, cut-1, before, after)
 	}
@@ -125,12 +132,12 @@ func (s *Strategy) checkpoint(ctx context.Context, in compaction.Input, nodes []
 
 // keep is how many of the newest tokens stay (C5, C10, C11): a share under pressure;
 // on overflow what was said and is not answered yet, within that share; manually none.
-func (s *Strategy) keep(nodes []session.Node, in compaction.Input) int {
+func (s *Strategy) keep(nodes []session.Node, in compaction.Input, g gauge) int {
 	ratio := DefaultRetainRatio
 	if s.config.RetainRatio != nil {
 		ratio = *s.config.RetainRatio
 	}
-	share := in.Budget.Retain(ratio)
+	share := int(float64(in.Budget.Retain(ratio)) / max(g.ratio, 1)) // in tokens of the nodes
 	switch in.Trigger {
 	case session.TriggerManual:
 		return 0
@@ -192,7 +199,7 @@ func (s *Strategy) outputCap(b compaction.Budget) int {
 func worthwhile(span []session.Node) bool {
 	for _, n := range span {
 		if n.Source != session.SourceCheckpoint {
-			return tokens(span) > llm.Estimate(frame("", nil))
+			return tokens(span) > llm.Estimate(frame("", nil, false))
 		}
 	}
 	return false

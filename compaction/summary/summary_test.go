@@ -87,8 +87,8 @@ func TestC6_C7_OneCallOnTheUnchangedPrefix(t *testing.T) {
 		}
 		at += i
 	}
-	if !strings.HasSuffix(text, "\n\nMind the tests.\n\nand the parser") {
-		t.Errorf("guidance and manual instructions are not at the end: %q", text[max(0, len(text)-80):])
+	if !strings.Contains(text, "\n\nMind the tests.\n\nand the parser\n\nWhatever was asked above, ") {
+		t.Errorf("guidance and manual instructions are not behind the instruction: %q", text)
 	}
 }
 

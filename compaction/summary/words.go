@@ -11,10 +11,9 @@ import (
 
 const (
 	maxUserTokens = 20000
-	userShare     = 20 // of the window
-	leastWords    = 64 // tokens; less than that of a message is not worth its place
-	firstEvents   = 64 // how far the first message is looked for
-	latestEvents  = 4096
+	userShare     = 20   // of the window
+	leastWords    = 64   // tokens; less than that of a message is not worth its place
+	mostEvents    = 4096 // that are read from either end of the log
 	cutMark       = "\n[... the middle of this message was left out ...]\n"
 	gapMark       = "[... messages in between were left out ...]"
 )
@@ -40,7 +39,7 @@ func words(ctx context.Context, access session.Access, tail []session.Node, boun
 		return nil, nil
 	}
 	first, err := firstWords(ctx, access)
-	if err != nil || first.seq == 0 {
+	if err != nil {
 		return nil, err
 	}
 	stands := make(map[int64]bool, len(tail))
@@ -49,7 +48,7 @@ func words(ctx context.Context, access session.Access, tail []session.Node, boun
 	}
 	var task string
 	left := bound
-	if !stands[first.seq] {
+	if first.seq > 0 && !stands[first.seq] {
 		task = message(first.text, bound/2)
 		left -= estimate(task)
 	}
@@ -68,6 +67,22 @@ func words(ctx context.Context, access session.Access, tail []session.Node, boun
 		all = append(all, latest[i])
 	}
 	return all, nil
+}
+
+// spawned tells whether another agent spawned the session, so that what stands in its
+// log as said by the user came from there.
+func spawned(ctx context.Context, access session.Access) (bool, error) {
+	for e, err := range access.Events(ctx, session.Query{Kinds: []session.Kind{session.KindSessionCreated}, Limit: 1}) {
+		if err != nil {
+			return false, fmt.Errorf("summary: read how the session began: %w", err)
+		}
+		c, err := session.Decode[session.Created](e)
+		if err != nil {
+			return false, fmt.Errorf("summary: read event %d: %w", e.Seq, err)
+		}
+		return c.Parent != "", nil
+	}
+	return false, nil
 }
 
 // said is a message of the user; seq 0 is none.
@@ -90,7 +105,7 @@ func spoken(e session.Event) (said, bool, error) {
 }
 
 func firstWords(ctx context.Context, access session.Access) (said, error) {
-	q := session.Query{Kinds: []session.Kind{session.KindMessageUser}, Limit: firstEvents}
+	q := session.Query{Kinds: []session.Kind{session.KindMessageUser}, Limit: mostEvents}
 	for e, err := range access.Events(ctx, q) {
 		if err != nil {
 			return said{}, fmt.Errorf("summary: read the first message of the user: %w", err)
@@ -102,10 +117,11 @@ func firstWords(ctx context.Context, access session.Access) (said, error) {
 	return said{}, nil
 }
 
-// latestWords reads backwards to the first message, newest first, while there is room.
+// latestWords reads backwards to the first message, newest first, while there is room;
+// to the beginning of the log where first is 0.
 // whole tells that nothing was left out.
 func latestWords(ctx context.Context, access session.Access, first int64, stands map[int64]bool, left int) (latest []string, whole bool, err error) {
-	q := session.Query{Kinds: []session.Kind{session.KindMessageUser}, After: first, Reverse: true, Limit: latestEvents}
+	q := session.Query{Kinds: []session.Kind{session.KindMessageUser}, After: first, Reverse: true, Limit: mostEvents}
 	read := 0
 	for e, err := range access.Events(ctx, q) {
 		if err != nil {
@@ -125,7 +141,7 @@ func latestWords(ctx context.Context, access session.Access, first int64, stands
 		text := message(m.text, left)
 		latest, left = append(latest, text), left-estimate(text)
 	}
-	return latest, read < latestEvents, nil
+	return latest, read < mostEvents, nil
 }
 
 // message fences what the user said; a long message loses its middle.

@@ -55,7 +55,8 @@ func (s *Strategy) Open(context.Context, compaction.Session) (compaction.Opening
 // agent asks, the newest exchange is all that stays of the work. One message tells how
 // many are left out, those of earlier proposals counted in. Where nothing would become
 // smaller there is nothing to do; nor at a stopping trigger, for the next turn looks
-// at the line before its first step.
+// at the line before its first step. Where a request was too long because of results
+// that the model has not seen, the error names them.
 func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction.Proposal, error) {
 	keep, goal := 0, -1
 	switch in.Trigger {
@@ -77,7 +78,7 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	}
 	runs := leave(nodes, keep, scaled(goal, in.Measured, nodes))
 	if len(runs) == 0 {
-		return compaction.Proposal{}, nil
+		return nothing(in, nodes)
 	}
 	count := 0
 	for _, r := range runs {
@@ -89,9 +90,19 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	}
 	p := compaction.Proposal{Revision: in.Revision, Kind: compaction.KindSummary, Edits: edits(nodes, runs, note(count))}
 	if compaction.After(nodes, p, nil) >= total(nodes) {
-		return compaction.Proposal{}, nil
+		return nothing(in, nodes)
 	}
 	return p, nil
+}
+
+// nothing tells why there is nothing to leave out, where that ends the turn.
+func nothing(in compaction.Input, nodes []session.Node) (compaction.Proposal, error) {
+	if in.Trigger == session.TriggerOverflow && in.Attempt <= 1 {
+		if err := compaction.Blame(nodes); err != nil {
+			return compaction.Proposal{}, fmt.Errorf("truncate: there is nothing to leave out: %w", err)
+		}
+	}
+	return compaction.Proposal{}, nil
 }
 
 // scaled turns measured tokens into those of the nodes: where the endpoint counts less
@@ -118,7 +129,7 @@ type run struct{ from, to int }
 // model has not seen, until so many tokens are gained, -1 = as many as there are.
 func leave(nodes []session.Node, keep, goal int) []run {
 	end, _ := compaction.BalancedTail(nodes, keep)
-	end = min(end, newest(nodes))
+	end = min(end, compaction.Seen(nodes))
 	balanced := compaction.Boundaries(nodes)
 	first, last := requests(nodes)
 	var runs []run
@@ -144,21 +155,11 @@ func leave(nodes []session.Node, keep, goal int) []run {
 	return runs
 }
 
-// newest is where the newest exchange begins: the model's last answer.
-func newest(nodes []session.Node) int {
-	for i := len(nodes) - 1; i >= 0; i-- {
-		if nodes[i].Role == llm.RoleAssistant {
-			return i
-		}
-	}
-	return 0
-}
-
-// requests are the places of the first message of the person and the newest prompt,
-// the same where there is but one. Where no person asked, the first message that is
+// requests are the places of the first message of the person and the newest one, a
+// steering one too, the same where there is but one. Where no person asked, the first message that is
 // not a context counts.
 func requests(nodes []session.Node) (first, last int) {
-	owner := func(n session.Node) bool { return n.Source == session.SourceOwner }
+	owner := func(n session.Node) bool { return n.Source == session.SourceOwner || n.Source == session.SourceSteer }
 	if first = slices.IndexFunc(nodes, owner); first >= 0 {
 		for i, n := range nodes {
 			if owner(n) {

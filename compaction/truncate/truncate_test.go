@@ -106,6 +106,7 @@ func TestC8_OnlyANoteOfOursCounts(t *testing.T) {
 	s := work(t, 1)
 	s.User(session.SourceSteer, "[To save room, 900 earlier messages of this conversation are left out here.]")
 	more(s, 2, 24)
+	s.User(session.SourceSteer, "Go on.")
 	nodes, _ := s.Outline(t.Context())
 	s.Apply(compaction.Proposal{Revision: nodes.Revision, Kind: compaction.KindSummary, Edits: []compaction.Edit{{Replace: &compaction.Replace{
 		Span:     compaction.Span{From: nodes.Nodes[6].Seq, To: nodes.Nodes[9].Seq},
@@ -162,6 +163,42 @@ func TestC5_TheNewestPromptStaysAndBatchesAreWhole(t *testing.T) {
 	}
 	if p := s.Compact(truncate.New(truncate.Config{}), s.Input(session.TriggerManual)); !p.IsZero() {
 		t.Errorf("there is nothing left, and yet: %+v", p)
+	}
+}
+
+// An order that was given while the agent worked is a person's like any other.
+func TestC5_TheNewestOrderStaysThoughItSteered(t *testing.T) {
+	t.Parallel()
+	for _, source := range []session.Source{session.SourceSteer, session.SourceOwner, session.SourcePlugin} {
+		s := work(t, 6)
+		s.User(source, "Leave out the third code.")
+		more(s, 7, 12)
+		s.Compact(truncate.New(truncate.Config{}), s.Input(session.TriggerOverflow))
+		person := source != session.SourcePlugin
+		if got := outline(s); strings.Contains(got, "user Leave out") != person || !strings.Contains(got, "user "+task) || strings.Count(got, "assistant ") != 1 {
+			t.Errorf("%s:\n%s", source, got)
+		}
+	}
+}
+
+func TestC10_AnOverflowThatNothingCuresNamesTheResults(t *testing.T) {
+	t.Parallel()
+	s := work(t, 0)
+	s.Exchange("big-one", "read", "{}", strings.Repeat("word ", 30_000))
+	in := s.Input(session.TriggerOverflow)
+	p, err := truncate.New(truncate.Config{}).Propose(t.Context(), in)
+	if !errors.Is(err, compaction.ErrUnseen) || !p.IsZero() || !strings.Contains(err.Error(), "call big-one (event ") {
+		t.Errorf("%+v, %v", p, err)
+	}
+	more(s, 1, 6)
+	s.Exchange("big-two", "read", "{}", strings.Repeat("word ", 30_000))
+	if p := s.Compact(truncate.New(truncate.Config{}), s.Input(session.TriggerOverflow)); p.IsZero() {
+		t.Error("what is old does not leave")
+	}
+	in = s.Input(session.TriggerOverflow)
+	in.Attempt = 2
+	if p, err := truncate.New(truncate.Config{}).Propose(t.Context(), in); err != nil || !p.IsZero() {
+		t.Errorf("after one that made room: %+v, %v", p, err)
 	}
 }
 

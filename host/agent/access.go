@@ -111,6 +111,7 @@ func (x *access) Generate(ctx context.Context, g session.Generate) (session.Gene
 	call := session.ModelCall{Purpose: r.Purpose, Plugin: x.plugin, Millis: a.Now().Sub(began).Milliseconds()}
 	if err != nil {
 		call.Error = err.Error()
+		a.failed(x.plugin, err)
 	} else {
 		call.Usage = answer.Usage
 		a.used(x.plugin, g, answer.Usage)

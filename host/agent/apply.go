@@ -38,6 +38,11 @@ func (a *Agent) compact(ctx context.Context, q ask) (applied, error) {
 	if ctx.Err() != nil {
 		return applied{}, context.Cause(ctx)
 	}
+	if err == nil && q.agree != nil && (p.Postpone || !p.IsZero()) {
+		if agreed, err := q.agree(); err != nil || !agreed {
+			return applied{}, err
+		}
+	}
 	switch {
 	case err != nil:
 		return applied{}, a.fail(ctx, q, err)

@@ -108,7 +108,10 @@ func TestN21_C10_OffStillRecoversFromAnOverflow(t *testing.T) {
 	withStrategy(s, &strategy{propose: wipe("short"), opening: compaction.Opening{Marks: []compaction.Mark{{ID: "m", Remaining: 2000, Text: "mark"}}}})
 	s.options.Strategy.Auto = false
 	s.completed("task")
-	if !slices.Equal(s.reasons(), []session.Trigger{session.TriggerOverflow}) || s.count(session.KindMarkShown) != 0 || s.count(session.KindWarning) != 0 {
+	if !slices.Equal(s.reasons(), []session.Trigger{session.TriggerOverflow}) || s.count(session.KindMarkShown) != 0 {
 		t.Errorf("%v: %s", s.reasons(), s.kinds())
+	}
+	if w, n := s.warned("COMPACTION_THOUGH_OFF"); n != 1 || s.count(session.KindWarning) != 1 || !strings.Contains(w.Message, "though compaction is off") {
+		t.Errorf("%d warnings: %+v", n, w)
 	}
 }

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"errors"
+
 	"github.com/tureen-host/tureen/host/llm"
 	"github.com/tureen-host/tureen/host/session"
 )
@@ -9,7 +11,7 @@ import (
 type bill struct {
 	calls    int
 	usage    llm.Usage
-	unpriced int // calls that no price is known for: of another model, or without usage
+	unpriced int // calls that no price is known for: of another model, without usage, or broken off
 }
 
 func (b bill) sub(o bill) bill {
@@ -33,7 +35,19 @@ func (a *Agent) called(plugin string) {
 	a.mu.Unlock()
 }
 
-// used books what a call used. One that failed costs nothing.
+// failed books a call that came to nothing. One that the endpoint refused costs
+// nothing; what any other has cost is not known.
+func (a *Agent) failed(plugin string, err error) {
+	var refused *llm.Error
+	if plugin != a.Strategy.Plugin || errors.As(err, &refused) && refused.Status >= 400 && refused.Status < 500 {
+		return
+	}
+	a.mu.Lock()
+	a.billed.unpriced++
+	a.mu.Unlock()
+}
+
+// used books what a call that was answered used.
 func (a *Agent) used(plugin string, g session.Generate, u llm.Usage) {
 	if plugin != a.Strategy.Plugin {
 		return

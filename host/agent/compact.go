@@ -35,7 +35,8 @@ type ask struct {
 
 	tokens int // in use
 	began  time.Time
-	bills  bill // when it began
+	bills  bill                 // when it began
+	agree  func() (bool, error) // nil, or whether what was proposed may be done
 }
 
 // relieve makes room before a request: it fires an armed request, and asks the
@@ -99,20 +100,20 @@ func (a *Agent) reassemble(ctx context.Context, p assembled, applied bool, err e
 }
 
 // relieveStopping asks the strategy when a turn ended well past the line; true
-// means that the turn goes on (N15).
+// means that the turn goes on (N15). A person who is to decide is asked only where it
+// proposes something.
 func (a *Agent) relieveStopping(ctx context.Context) (bool, error) {
 	if a.Strategy.Strategy == nil {
 		return false, nil
 	}
+	q := ask{trigger: session.TriggerStopping, attempt: 1}
 	if _, owed := a.postponed(0); owed == "" {
-		if !a.due(0) {
+		if !a.due(0) || a.decided(0, false) {
 			return false, nil
 		}
-		if agreed, err := a.consent(ctx, 0, false); err != nil || !agreed {
-			return false, err
-		}
+		q.agree = func() (bool, error) { return a.consent(ctx, 0, false) }
 	}
-	out, err := a.compact(ctx, ask{trigger: session.TriggerStopping, attempt: 1})
+	out, err := a.compact(ctx, q)
 	return (out.applied || out.postponed) && out.goOn, err
 }
 
@@ -243,7 +244,7 @@ func (a *Agent) tooFull(p assembled) error {
 	window, system, tools := a.budget().Window, llm.Estimate(llm.Text(llm.RoleSystem, p.system)), llm.EstimateTools(p.header.Tools)
 	answer := min(a.Info.MaxOutputTokens, leastAnswer)
 	a.rec.view(func(s *fold.State) { system, tools = s.Scale(system), s.Scale(tools) })
-	if window <= 0 || system+tools+answer <= window {
+	if window <= 0 || a.budget().Source == sourceLearned || system+tools+answer <= window { // what was learned may be wrong: the endpoint says it again
 		return nil
 	}
 	return &llm.Error{Code: llm.CodeOverflow,

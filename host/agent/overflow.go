@@ -28,7 +28,7 @@ func (a *Agent) overflowed(ctx context.Context, err error, sent llm.Request, r *
 	if err := a.learn(ctx, failure); err != nil {
 		return false, err
 	}
-	input := max(a.measured(), failure.Requested-sent.MaxOutputTokens)
+	input := max(a.measured(), failure.Requested)
 	if next := a.request(); !r.lowered && a.budget().Window != before && next.MaxOutputTokens < sent.MaxOutputTokens && input+next.MaxOutputTokens <= a.budget().Window {
 		r.lowered = true
 		return true, nil
@@ -83,7 +83,9 @@ const codeSilent = "SILENT_OVERFLOW"
 // than the window holds and yet said nothing, so that it has read a part only. Once a
 // turn the surface is made smaller then. Where it cannot be the answer counts.
 func (a *Agent) overran(ctx context.Context, answer *llm.Answer, attempt int, r *recovery) (bool, error) {
-	at, window, prompt := a.where(), a.budget().Window, answer.Usage.Prompt()
+	at, prompt := a.where(), answer.Usage.Prompt()
+	a.unlearn(prompt)
+	window := a.budget().Window
 	if window <= 0 || prompt <= window || r.compacted || a.overranIn == at.Turn {
 		return false, nil
 	}

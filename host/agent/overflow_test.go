@@ -305,7 +305,7 @@ func TestC077_O1_TheOutputCapFitsTheWindow(t *testing.T) {
 // makes too long: a smaller cap is all that it takes.
 func TestC077_C10_ASmallerCapComesBeforeACompaction(t *testing.T) {
 	t.Parallel()
-	s := newSetup(t, tooLong(8192, 10100), says("done"))
+	s := newSetup(t, tooLong(8192, 100), says("done"))
 	withStrategy(s, &strategy{propose: wipe("short")})
 	s.options.Budget, s.options.Info.MaxOutputTokens = wide, 10000
 	s.completed("go")

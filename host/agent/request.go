@@ -121,10 +121,13 @@ func (a *Agent) again(ctx context.Context, err error, partial *llm.Message, atte
 
 // attempted stores an attempt that came to nothing; the model never sees it (M16).
 func (a *Agent) attempted(ctx context.Context, err error, partial *llm.Message, attempt int, wait time.Duration) error {
-	f := failureOf(err)
+	f, counted := failureOf(err), 0
+	if refused := (*llm.Error)(nil); errors.As(err, &refused) && refused.Code == llm.CodeOverflow {
+		counted = refused.Requested
+	}
 	at := a.where()
 	return a.rec.commit(ctx, session.New(session.KindAttempt, session.Attempt{
-		Code: f.Code, Message: f.Message, Attempt: attempt, Partial: partial, RetryAfter: wait.Milliseconds(), Purpose: a.purpose(),
+		Code: f.Code, Message: f.Message, Attempt: attempt, Partial: partial, RetryAfter: wait.Milliseconds(), Purpose: a.purpose(), Counted: counted,
 	}).At(at.Turn, at.Step))
 }
 

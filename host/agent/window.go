@@ -21,12 +21,13 @@ const sourceLearned = "learned"
 func (a *Agent) budget() compaction.Budget { return *a.line.Load() }
 
 // recall puts the window in force that the endpoint named in an earlier step, where
-// model and window of the profile are still the same.
+// model and window of the profile are still the same and the person named none.
 func (a *Agent) recall() {
 	a.line.Store(&a.Budget)
 	var known *session.WindowLearned
 	a.rec.view(func(s *fold.State) {
-		if h := s.Header; s.Learned != nil && s.Learned.Model == a.Info.Name && (h == nil || h.ContextWindow == a.Info.ContextWindow) {
+		h, same := s.Header, a.Opened.Window == 0 && s.Learned != nil && s.Learned.Model == a.Info.Name
+		if same && (h == nil || h.ContextWindow == a.Info.ContextWindow && h.Provider == a.Info.Provider) && a.holds(s, s.Learned.Window) {
 			known = s.Learned
 		}
 	})
@@ -38,13 +39,50 @@ func (a *Agent) recall() {
 	}
 }
 
+// holds tells whether a window has room for what no compaction removes, and an answer.
+func (a *Agent) holds(s *fold.State, window int) bool {
+	return s.Fixed()+min(a.Info.MaxOutputTokens, leastAnswer) <= window
+}
+
+// unlearn takes a learned window back where the endpoint has answered a longer prompt.
+func (a *Agent) unlearn(prompt int) {
+	if b := a.budget(); b.Source != sourceLearned || prompt <= b.Window {
+		return
+	}
+	a.line.Store(&a.Budget)
+	a.unopened = a.Strategy.Strategy != nil
+}
+
+// codeDistrusted warns of a window that an endpoint names and that cannot be.
+const codeDistrusted = "WINDOW_DISTRUSTED"
+
+// distrust says why a window that an endpoint names is not believed, "" where it is: it
+// answered a longer prompt before, or nothing at all could be sent.
+func (a *Agent) distrust(window int) (why string) {
+	a.rec.view(func(s *fold.State) {
+		switch {
+		case s.Accepted > window:
+			why = fmt.Sprintf("it answered a prompt of %d tokens in this session", s.Accepted)
+		case !a.holds(s, window):
+			why = fmt.Sprintf("about %d tokens of system prompt and tool declarations and an answer do not fit it, so nothing could be sent", s.Fixed())
+		}
+	})
+	return why
+}
+
 // learn remembers the context window that an endpoint names in a refusal, where it is
-// smaller than the one in force, and draws the line anew. The strategy is opened again
-// before it is asked.
+// smaller than the one in force and can be, and draws the line anew. The strategy is
+// opened again before it is asked.
 func (a *Agent) learn(ctx context.Context, failure *llm.Error) error {
 	before := a.budget().Window
 	if failure.Window < leastWindow || before > 0 && failure.Window >= before {
 		return nil
+	}
+	at := a.where()
+	if why := a.distrust(failure.Window); why != "" {
+		return a.rec.commit(ctx, session.New(session.KindWarning, session.Warning{Code: codeDistrusted,
+			Message: fmt.Sprintf("the endpoint refused a request and names a context window of %d tokens for model %q; that is not taken for it: %s. It said: %s", failure.Window, a.Info.Name, why, failure.Message),
+			Hint:    "where it is the true window set context_window under [model], with fewer tools or a shorter prompt"}).At(at.Turn, at.Step))
 	}
 	b, unfit, err := a.resolve(failure.Window)
 	if err != nil {
@@ -53,7 +91,6 @@ func (a *Agent) learn(ctx context.Context, failure *llm.Error) error {
 	}
 	a.line.Store(&b)
 	a.unopened = a.Strategy.Strategy != nil
-	at := a.where()
 	learned := session.WindowLearned{Model: a.Info.Name, Window: b.Window, Before: before, Why: failure.Message}
 	return a.rec.commit(ctx, session.New(session.KindWindowLearned, learned).At(at.Turn, at.Step),
 		session.New(session.KindWarning, a.learnedWarning(learned, b, unfit)).At(at.Turn, at.Step))
@@ -73,7 +110,7 @@ func (a *Agent) learnedWarning(l session.WindowLearned, b compaction.Budget, unf
 	if a.Opened.Profile != "" {
 		hint += " in profile " + a.Opened.Profile
 	}
-	return session.Warning{Code: "WINDOW_LEARNED", Message: text, Hint: hint + fmt.Sprintf(", or start with -c model.context_window=%d", l.Window)}
+	return session.Warning{Code: "WINDOW_LEARNED", Message: text, Hint: hint + fmt.Sprintf(", or start with -c model.context_window=%d; the number of a -c at a resume holds instead of what was learned", l.Window)}
 }
 
 // resolve draws the line of another window: by the profile's keys, and where these do

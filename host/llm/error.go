@@ -32,7 +32,7 @@ type Error struct {
 	Message    string        // what the endpoint or the adapter said; never a key
 	RetryAfter time.Duration // 0 = not said
 	Window     int           // the context window that an overflow names, 0 = none
-	Requested  int           // the size that an overflow names, 0 = none
+	Requested  int           // the tokens of input that an overflow names, without an output cap; 0 = none
 	Hint       string        // the next thing to do, for a person
 	Err        error
 }

@@ -118,6 +118,9 @@ type Opened struct {
 	// Profile and Strategy are those in use, which may differ from the session's own.
 	Profile  string `json:"profile,omitempty"`
 	Strategy string `json:"strategy,omitempty"`
+	// Window is the context window that the person named on the command line, 0 = none.
+	// It holds instead of a learned one.
+	Window int `json:"window,omitempty"`
 }
 
 // Queue is one of the inbox's two lists (L4).
@@ -222,6 +225,7 @@ type Attempt struct {
 	Usage      llm.Usage    `json:"usage"`
 	RetryAfter int64        `json:"retry_after_ms,omitempty"` // the wait chosen before the next attempt; 0 = none follows
 	Purpose    llm.Purpose  `json:"purpose,omitempty"`        // as in Assistant
+	Counted    int          `json:"counted,omitempty"`        // tokens of input, as an endpoint that found it too long counted them; 0 = not said
 }
 
 // ToolStarted is written before a call is dispatched.
@@ -339,7 +343,8 @@ type CompactionFailed struct {
 }
 
 // WindowLearned says that the endpoint's context window is smaller than the one in
-// force. It holds for this model and window of the profile.
+// force. It holds for this model and window of the profile, until the endpoint answers
+// a longer prompt or the session is opened with a window of the person's own.
 type WindowLearned struct {
 	Model  string `json:"model"`
 	Window int    `json:"window"` // in tokens

@@ -47,7 +47,7 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 	results := map[string]*session.ToolResult{}
 	var b strings.Builder
 	shown, next := 0, ""
-	looked, size := 0, 0
+	looked, size, at := 0, 0, session.Event{}
 	for e, err := range ask.events(ctx, log) {
 		if err != nil {
 			return "", err
@@ -58,6 +58,10 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 			break
 		}
 		looked, size = looked+1, size+len(e.Data)
+		if ask.Query != "" && (e.Step == 0 || e.Turn != at.Turn || e.Step != at.Step) {
+			clear(results) // their answer is not among what came
+		}
+		at = e.Event
 		if e.seen {
 			continue
 		}
@@ -88,8 +92,7 @@ func List(ctx context.Context, log Log, ask ListAsk) (string, error) {
 // said are the kinds of what is listed.
 var said = []session.Kind{session.KindMessageUser, session.KindMessageAssistant, session.KindToolResult}
 
-// events are those that items are made of, the newest first. Of a query's, results are
-// found by their answers alone.
+// events are those that items are made of, the newest first.
 func (ask ListAsk) events(ctx context.Context, log Log) iter.Seq2[entry, error] {
 	if ask.Query != "" {
 		return ask.search(ctx, log)

@@ -15,8 +15,8 @@ type entry struct {
 }
 
 // search yields, the newest first, the events in which the query's text may stand, as
-// far as the log knows. Those that are not only seen are messages that hold it, and
-// answers of which a result does, wherever that stands.
+// far as the log knows. Those that are not only seen are messages that hold it, answers
+// of which a result does, wherever that stands, and results.
 func (ask ListAsk) search(ctx context.Context, log Log) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		s := &searched{ask: ask, log: log}
@@ -54,7 +54,7 @@ func (s *searched) run(ctx context.Context, yield func(entry, error) bool) error
 		if e.Kind == session.KindToolResult {
 			s.note(e)
 		}
-		if !yield(entry{e, !owner && !s.ask.says(e)}, nil) {
+		if !yield(entry{e, e.Kind != session.KindToolResult && !owner && !s.ask.says(e)}, nil) {
 			return nil
 		}
 	}

@@ -30,6 +30,7 @@ type lentSession struct {
 	steered  []string
 	records  []compaction.Record
 	held     []session.Event // what Records yields
+	asked    session.Query   // the newest
 }
 
 func (a *lentSession) Records(_ context.Context, kind string) iter.Seq2[session.Event, error] {
@@ -38,6 +39,7 @@ func (a *lentSession) Records(_ context.Context, kind string) iter.Seq2[session.
 
 func (a *lentSession) Events(_ context.Context, q session.Query) iter.Seq2[session.Event, error] {
 	return func(yield func(session.Event, error) bool) {
+		a.asked = q
 		sent := 0
 		for i := range a.events {
 			e := a.events[i]
@@ -147,6 +149,22 @@ func TestEventsArePagedWithoutLossAndOversizeOnesAreWhole(t *testing.T) {
 		if !bytes.Equal(a, b) {
 			t.Errorf("%+v: %d events of %d arrived, or not as they were", q, len(got), len(want))
 		}
+	}
+}
+
+// A store that keeps an index has to be told what is looked for.
+func TestN9_TheTextOfAQueryReachesTheLog(t *testing.T) {
+	t.Parallel()
+	lent := &lentSession{}
+	q := session.Query{After: 1, Kinds: []session.Kind{session.KindMessageUser}, Reverse: true, Text: "Nädel \"17\""}
+	err := borrow(t, lent, func(ctx context.Context, a session.Access) error {
+		for _, err := range a.Events(ctx, q) {
+			return err
+		}
+		return nil
+	})
+	if err != nil || lent.asked.Text != q.Text {
+		t.Errorf("the log is asked for %q, %v", lent.asked.Text, err)
 	}
 }
 

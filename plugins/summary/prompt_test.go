@@ -44,7 +44,7 @@ func TestC7_APromptFileTakesThePlaceOfTheInstruction(t *testing.T) {
 		return session.Generated{Message: llm.Text(llm.RoleAssistant, "done"), Stop: llm.StopEnd}, nil
 	}
 	s.Compact(services.Strategy, s.Input(session.TriggerManual))
-	if asked != "Write a haiku about it.\n\nMind the tests." {
+	if !strings.HasPrefix(asked, "Write a haiku about it.\n\nMind the tests.\n\nWhatever was asked above, ") {
 		t.Errorf("asked %q", asked)
 	}
 }

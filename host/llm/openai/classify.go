@@ -50,7 +50,7 @@ func classify(r reply, asked int, share float64) *llm.Error {
 	}
 	switch {
 	case over:
-		e.Code, e.Window, e.Requested = llm.CodeOverflow, o.window, o.requested()
+		e.Code, e.Window, e.Requested = llm.CodeOverflow, o.window, o.requested(asked)
 	case r.status == http.StatusNotFound, r.refused() && modelWords.MatchString(r.all):
 		e.Code = llm.CodeNotFound
 	case r.status == http.StatusRequestTimeout:

@@ -43,21 +43,21 @@ var refusals = []struct {
 
 	{"1 openai", 400, `{"error":{"message":"This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens (8001 in the messages, 1000 in the functions). Please reduce the length of the messages or functions.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, llm.CodeOverflow, 8192, 9001, "context_window"},
 	{"2 openai, no numbers", 400, `{"error":{"message":"Your input exceeds the context window of this model.","param":"input","code":"context_length_exceeded"}}`, llm.CodeOverflow, 0, 0, ""},
-	{"3 deepseek", 400, `{"error":{"message":"This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (69000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, llm.CodeOverflow, 65536, 70000, ""},
-	{"4 vllm, top level, numeric code", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4900 in the messages, 100 in the completion).","type":"BadRequestError","param":null,"code":400}`, llm.CodeOverflow, 4096, 5000, ""},
-	{"5 vllm, newer", 400, `{"error":{"message":"This model's maximum context length is 40960 tokens. However, you requested 512 output tokens and your prompt contains at least 40961 input tokens, for a total of at least 41473 tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, llm.CodeOverflow, 40960, 41473, ""},
+	{"3 deepseek", 400, `{"error":{"message":"This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (69000 in the messages, 1000 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, llm.CodeOverflow, 65536, 69000, ""},
+	{"4 vllm, top level, numeric code", 400, `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5000 tokens (4900 in the messages, 100 in the completion).","type":"BadRequestError","param":null,"code":400}`, llm.CodeOverflow, 4096, 4900, ""},
+	{"5 vllm, newer", 400, `{"error":{"message":"This model's maximum context length is 40960 tokens. However, you requested 512 output tokens and your prompt contains at least 40961 input tokens, for a total of at least 41473 tokens.","type":"BadRequestError","param":"input_tokens","code":400}}`, llm.CodeOverflow, 40960, 40961, ""},
 	{"7 llama.cpp", 400, `{"error":{"code":400,"message":"request (5210 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":5210,"n_ctx":4096}}`, llm.CodeOverflow, 4096, 5210, ""},
 	{"7 llama.cpp, fields only", 400, `{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":5210,"n_ctx":4096}}`, llm.CodeOverflow, 4096, 5210, ""},
 	{"8 lm studio", 400, `{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the number is greater than the context length"}`, llm.CodeOverflow, 0, 0, ""},
 	{"9 ollama", 500, `{"error":{"message":"prompt too long; exceeded max context length by 20 tokens","type":"api_error"}}`, llm.CodeOverflow, 0, 0, ""},
-	{"11 openrouter", 400, `{"error":{"message":"This endpoint’s maximum context length is 131072 tokens. However, you requested about 150000 tokens (140000 of text input, 9000 of tool input, 1000 in the output). Please reduce the length of either one.","code":400}}`, llm.CodeOverflow, 131072, 150000, ""},
+	{"11 openrouter", 400, `{"error":{"message":"This endpoint’s maximum context length is 131072 tokens. However, you requested about 150000 tokens (140000 of text input, 9000 of tool input, 1000 in the output). Please reduce the length of either one.","code":400}}`, llm.CodeOverflow, 131072, 149000, ""},
 	{"11 openrouter, upstream quoted", 400, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long: 250000 tokens > 200000 maximum\"}}","provider_name":"X"}}}`, llm.CodeOverflow, 200000, 250000, ""},
 	{"13 together", 400, `{"error":{"message":"Input (33000 tokens) is longer than the model's context length (32769 tokens).","type":"invalid_request_error"}}`, llm.CodeOverflow, 32769, 33000, ""},
 	{"14 litellm", 400, `{"error":{"message":"litellm.ContextWindowExceededError: the prompt exceeds the model's maximum context length of 32,768 tokens","type":null,"param":null,"code":"400"}}`, llm.CodeOverflow, 32768, 0, ""},
 	{"15 groq", 400, `{"error":{"message":"Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages"}}`, llm.CodeOverflow, 0, 0, ""},
 	{"17 mistral", 400, `{"object":"error","message":"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length","type":"invalid_request_error","code":3051}`, llm.CodeOverflow, 32768, 40000, ""},
 	{"18 anthropic", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 208310 tokens > 200000 maximum"}}`, llm.CodeOverflow, 200000, 208310, ""},
-	{"19 anthropic, with the cap", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 199990 + 20000 > 200000, decrease input length"}}`, llm.CodeOverflow, 200000, 219990, ""},
+	{"19 anthropic, with the cap", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"input length and max_tokens exceed context limit: 199990 + 20000 > 200000, decrease input length"}}`, llm.CodeOverflow, 200000, 199990, ""},
 	{"20 anthropic, bytes", 413, `{"type":"error","error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, llm.CodeOverflow, 0, 0, ""},
 	{"20 nginx, bytes", 413, `<html><head><title>413 Request Entity Too Large</title></head></html>`, llm.CodeOverflow, 0, 0, ""},
 	{"21 gemini", 400, `[{"error":{"code":400,"message":"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}]`, llm.CodeOverflow, 1048575, 1196265, ""},
@@ -103,6 +103,34 @@ func TestM17_Refusals(t *testing.T) {
 				t.Error("the message is empty")
 			}
 		})
+	}
+}
+
+// A wording that names a sum counts the output cap that was sent; one that names the
+// input alone does not.
+func TestM17_C10_TheSizeOfARefusalIsItsInput(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"exceeded model token limit: 32768 (requested: 33000)":                                                                        25000,
+		"maximum context length is 32768 tokens. However, you requested 33000 tokens":                                                 25000,
+		"maximum context length is 32768 tokens. However, you requested 33000 tokens (32000 in the messages, 1000 in the completion)": 32000,
+		"maximum context length is 32768 tokens. However, you requested 7000 tokens":                                                  7000, // less than the cap alone
+		"maximum context length is 32768 tokens. However, your messages resulted in 33000 tokens":                                     33000,
+		"request (33000 tokens) exceeds the available context size (32768 tokens)":                                                    33000,
+		"Input (33000 tokens) is longer than the model's context length (32768 tokens)":                                               33000,
+		"Prompt contains 33000 tokens and 0 draft tokens, too large for model with 32768 maximum context length":                      33000,
+		"prompt is too long: 33000 tokens > 32768 maximum":                                                                            33000,
+		"The input token count (33000) exceeds the maximum number of tokens allowed (32768).":                                         33000,
+		"maximum prompt length is 32768 but the request contains 33000 tokens":                                                        33000,
+		"prompt token count of 33000 exceeds the limit of 32768":                                                                      33000,
+		"input length and max_tokens exceed context limit: 32700 + 8000 > 32768":                                                      32700,
+		"max_tokens is too large: 8000. This model's maximum context length is 32768 tokens and your request has 32700 input tokens":  32700,
+	} {
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": text, "code": 400}})
+		out := stream(t, endpoint(t, says(400, string(body)), openai.Config{MaxOutputTokens: 8000}), ask())
+		if out.err == nil || out.err.Code != llm.CodeOverflow || out.err.Requested != want {
+			t.Errorf("%s: %v, %d tokens of input, want %d", text, out.err, out.err.Requested, want)
+		}
 	}
 }
 

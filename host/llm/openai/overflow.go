@@ -10,29 +10,29 @@ import (
 var overflowCodes = words(`(?i)context_?length_?exceeded|context_?window_?exceeded|model_max_prompt_tokens_exceeded|exceed_context|request_too_large`)
 
 // overflowTexts are the wordings of too much input, one vendor or server a row.
-// W, S, I and C stand for numbers: window, sent in all, input, output cap; "at
-// least" before I makes it a lower bound.
+// W, S, I and C stand for numbers: window, input and output cap together, input alone,
+// output cap; "at least" before I makes it a lower bound.
 var overflowTexts = wordings(
 	`maximum context length is W tokens.*?requested C output tokens and your prompt contains (?P<least>at least )?I input tokens`, // vLLM, newer
 	`too large: C\..*?maximum context length is W tokens and your request has I input tokens`,                                     // vLLM
 	`maximum context length is W tokens.*?requested (?:about )?S tokens(?:.*?C (?:tokens )?in the (?:completion|output))?`,        // DeepSeek, vLLM, OpenRouter
-	`maximum context length is W tokens.*?resulted in S tokens`,                                                                   // OpenAI
+	`maximum context length is W tokens.*?resulted in I tokens`,                                                                   // OpenAI
 	`maximum context length is W tokens`,
 	`exceeds the context window`,                                                     // OpenAI Responses
-	`request \(S tokens\) exceeds the available context size \(W tokens\)`,           // llama.cpp
+	`request \(I tokens\) exceeds the available context size \(W tokens\)`,           // llama.cpp
 	`exceeds the available context size`,                                             // llama.cpp
 	`greater than the context length`,                                                // LM Studio
 	`context length exceeded|prompt too long; exceeded (?:max )?context length`,      // Ollama
-	`input \(S tokens\) is longer than the model.?s context length \(W tokens\)`,     // Together
+	`input \(I tokens\) is longer than the model.?s context length \(W tokens\)`,     // Together
 	`exceeds (?:the )?model.?s maximum context length(?:(?: of | ?\()W)?`,            // LiteLLM
 	`reduce the length of the messages`,                                              // Groq
-	`(?:contains S tokens.*?)?too large for model with W maximum context length`,     // Mistral
-	`prompt is too long: S tokens > W maximum`,                                       // Anthropic
+	`(?:contains I tokens.*?)?too large for model with W maximum context length`,     // Mistral
+	`prompt is too long: I tokens > W maximum`,                                       // Anthropic
 	`input length and max_tokens exceed context limit: I \+ C > W`,                   // Anthropic
 	`request exceeds the maximum size`,                                               // Anthropic
-	`input token count(?:\D{0,4}S)?.*?exceeds the maximum(?:[^.\d]*W)?`,              // Gemini
-	`maximum prompt length is W but the request contains S tokens`,                   // xAI
-	`prompt token count of S exceeds the limit of W`,                                 // GitHub Copilot
+	`input token count(?:\D{0,4}I)?.*?exceeds the maximum(?:[^.\d]*W)?`,              // Gemini
+	`maximum prompt length is W but the request contains I tokens`,                   // xAI
+	`prompt token count of I exceeds the limit of W`,                                 // GitHub Copilot
 	`context window exceeds limit`,                                                   // MiniMax
 	`exceeded model token limit: W \(requested: S\)`,                                 // Moonshot
 	`range of input length should be \[1, ?W\]`,                                      // DashScope
@@ -59,13 +59,13 @@ func wordings(rows ...string) []wording {
 
 // overflow is what a refusal says about sizes, in tokens; 0 = not said.
 type overflow struct {
-	window, sent, input, cap int
-	atLeast                  bool // input is a lower bound
+	window, total, input, cap int
+	atLeast                   bool // input is a lower bound
 }
 
 // findOverflow tells whether a reply means too much input, and how much.
 func findOverflow(r *reply) (overflow, bool) {
-	o := overflow{window: r.window, sent: r.sent}
+	o := overflow{window: r.window, input: r.input}
 	found := overflowCodes.MatchString(r.code) || overflowCodes.MatchString(r.kind) || strings.Contains(r.all, "ContextWindowExceeded")
 	for _, text := range []string{r.message, r.all} {
 		for _, re := range overflowTexts {
@@ -84,7 +84,7 @@ func (o *overflow) fill(names, values []string) {
 		case "W":
 			o.window = n
 		case "S":
-			o.sent = n
+			o.total = n
 		case "I":
 			o.input = n
 		case "C":
@@ -95,15 +95,20 @@ func (o *overflow) fill(names, values []string) {
 	}
 }
 
-// requested is the size that the refusal names.
-func (o overflow) requested() int {
-	if o.sent > 0 {
-		return o.sent
+// requested is the input that the refusal names. Where it names the sum alone, the
+// output cap that was sent is taken off; one below that cap counts no cap.
+func (o overflow) requested(asked int) int {
+	output := o.cap
+	if output == 0 {
+		output = asked
 	}
-	if o.input > 0 {
-		return o.input + o.cap
+	switch {
+	case o.input > 0:
+		return o.input
+	case o.total > output:
+		return o.total - output
 	}
-	return 0
+	return o.total
 }
 
 // Margins of a lowered output cap, in tokens.
@@ -120,8 +125,8 @@ func (o overflow) fit(asked int) int {
 		output = asked
 	}
 	input := o.input
-	if input == 0 && o.sent > 0 && o.cap > 0 {
-		input = o.sent - o.cap
+	if input == 0 && o.total > 0 && o.cap > 0 {
+		input = o.total - o.cap
 	}
 	if o.window == 0 || input <= 0 || output == 0 {
 		return 0

@@ -19,7 +19,7 @@ type reply struct {
 	empty   bool
 	limited bool // a Retry-After came with it
 	window  int  // given as fields of their own (llama.cpp)
-	sent    int
+	input   int
 }
 
 var htmlTitle = words(`(?is)<title[^>]*>\s*(.*?)\s*</title>`)
@@ -80,7 +80,7 @@ func (r *reply) read(v any) {
 		fill(&r.kind, text(v["type"]))
 		fill(&r.param, text(v["param"]))
 		r.window = max(r.window, number(text(v["n_ctx"])))
-		r.sent = max(r.sent, number(text(v["n_prompt_tokens"])))
+		r.input = max(r.input, number(text(v["n_prompt_tokens"])))
 		if meta, ok := v["metadata"].(map[string]any); ok && meta["raw"] != nil {
 			upstream := reply{}
 			upstream.read(meta["raw"])

@@ -55,7 +55,7 @@ var streams = []struct {
 
 	{name: "sse_keepalives", text: "ab", stop: llm.StopEnd, model: "m-1"},
 	{name: "sse_error_first", code: llm.CodeOverflow},
-	{name: "sse_error_vllm", code: llm.CodeOverflow, requested: 5000},
+	{name: "sse_error_vllm", code: llm.CodeOverflow, requested: 4900},
 	{name: "sse_error_event", code: llm.CodeServer},
 	{name: "sse_error_mid", text: "Half an", code: llm.CodeRateLimit},
 	{name: "azure_first_empty", text: "ok", stop: llm.StopEnd, model: "gpt-az"},

@@ -47,6 +47,8 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 	session.KindAttempt: with(func(s *State, _ session.Event, p session.Attempt) {
 		s.count(p.Attempt, p.Purpose)
 		s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
+		s.accept(p.Usage)
+		s.refused(p.Counted)
 	}),
 	session.KindToolStarted: with(func(s *State, _ session.Event, p session.ToolStarted) {
 		for i := range s.Turn.Calls {
@@ -65,11 +67,11 @@ var folds = map[session.Kind]func(*State, session.Event) (func(), error){
 		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
 			s.Compaction.Rest = false
 		}
-		if h := s.Header; h != nil && (h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
+		if h := s.Header; h != nil && (h.Provider != p.Provider || h.Model != p.Model || h.ContextWindow != p.ContextWindow) {
 			s.Learned = nil
 		}
 		if h := s.Header; h != nil && (h.Provider != p.Provider || h.Model != p.Model) {
-			s.Ratio, s.CutsPrompt = 0, false
+			s.Ratio, s.CutsPrompt, s.Accepted = 0, false, 0
 		}
 		s.Header, s.HeaderSeq = &p, e.Seq
 		s.Anchor, s.Prompt = Anchor{}, Anchor{}
@@ -168,8 +170,12 @@ func checked[T any](check func(*State, session.Event, T) error, apply func(*Stat
 	}
 }
 
-// applyOpened ends the rest after an undo where another profile or strategy is in use.
+// applyOpened ends the rest after an undo where another profile or strategy is in use,
+// and forgets a learned window where the person names one.
 func applyOpened(s *State, _ session.Event, p session.Opened) {
+	if p.Window > 0 {
+		s.Learned = nil
+	}
 	for _, use := range []struct {
 		known *string
 		now   string
@@ -200,6 +206,7 @@ func applyRecord(s *State, e session.Event, p session.Record) {
 func applyAssistant(s *State, e session.Event, p session.Assistant) {
 	s.count(p.Attempt, p.Purpose)
 	s.Totals.Usage = s.Totals.Usage.Add(p.Usage)
+	s.accept(p.Usage)
 	if !appends(e) {
 		return
 	}

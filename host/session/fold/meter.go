@@ -16,8 +16,9 @@ type Anchor struct {
 
 // Bounds of the ratio between an endpoint's count and the estimate that are
 // believed. A usage below the least is distrusted altogether: some endpoints leave
-// out what they had cached.
-const minRatio, maxRatio = 0.5, 2.0
+// out what they had cached. The most is text of one token a character, as dumps and
+// digits nearly are: the estimate takes a third.
+const minRatio, maxRatio = 0.5, 3.0
 
 // How much more must be sent, in estimated tokens, until a count of the prompt that
 // did not grow gives away that the endpoint cuts it: half as much again, and at least
@@ -102,6 +103,27 @@ func (s *State) anchor(u llm.Usage, answer int) {
 	s.Anchor = Anchor{Tokens: total, Estimate: rough}
 	if r := float64(total) / float64(max(rough, 1)); r <= maxRatio {
 		s.Ratio = r
+	}
+}
+
+// refused takes what an endpoint counted for a request that it found too long, which
+// is this surface, as an anchor. It counts only where it is more than was thought: it
+// may be a lower bound, and no refusal is a reason to believe in more room.
+func (s *State) refused(input int) {
+	rough := s.rough()
+	r := float64(input) / float64(max(rough, 1))
+	if measured, _ := s.Measure(); input <= measured || r > maxRatio {
+		return
+	}
+	s.Anchor, s.Ratio = Anchor{Tokens: input, Estimate: rough}, r
+}
+
+// accept remembers how long a prompt this model has answered. A learned window below
+// that is none.
+func (s *State) accept(u llm.Usage) {
+	s.Accepted = max(s.Accepted, u.Prompt())
+	if s.Learned != nil && u.Prompt() > s.Learned.Window {
+		s.Learned = nil
 	}
 }
 

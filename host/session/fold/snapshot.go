@@ -11,7 +11,7 @@ import (
 )
 
 // snapshotVersion is the format of Snapshot; another one is not used.
-const snapshotVersion = 5
+const snapshotVersion = 6
 
 type snapshot struct {
 	Version int    `json:"version"`

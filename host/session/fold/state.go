@@ -29,7 +29,8 @@ type State struct {
 	// the same however much is sent.
 	Prompt     Anchor                 `json:"prompt,omitzero"`
 	CutsPrompt bool                   `json:"cuts_prompt,omitempty"`
-	Learned    *session.WindowLearned `json:"learned,omitempty"` // of this model and window of the profile
+	Accepted   int                    `json:"accepted,omitempty"` // the longest prompt that this model answered, as its endpoint counted
+	Learned    *session.WindowLearned `json:"learned,omitempty"`  // of this model and window of the profile
 	Totals     Totals                 `json:"totals"`
 	Records    map[string]int64       `json:"records,omitempty"`   // "plugin/kind/key" -> seq of the newest
 	Directory  string                 `json:"directory"`           // where tools start from

@@ -32,6 +32,7 @@ var children = map[string]func(dir string) error{
 	"import":   childImport,
 	"rounds":   childRounds,
 	"flat":     childFlat,
+	"search":   childSearch,
 }
 
 func TestMain(m *testing.M) {

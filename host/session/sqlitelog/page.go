@@ -30,21 +30,11 @@ func (r *reader) Read(ctx context.Context, q session.Query) iter.Seq2[session.Ev
 			return
 		}
 		s := newScan(q, head)
-		if q.Text == "" {
-			r.scan(ctx, s, yield)
+		if q.Text != "" {
+			r.search(ctx, q.Text, head, s, yield)
 			return
 		}
-		all := *s
-		parts := r.stretches(ctx, q.Text, head)
-		if q.Reverse {
-			slices.Reverse(parts)
-		}
-		for _, p := range parts {
-			s.after, s.before, s.done = max(all.after, p.after), min(all.before, p.before), false
-			if enough := all.left > 0 && s.left == 0; enough || !r.scan(ctx, s, yield) {
-				return
-			}
-		}
+		r.scan(ctx, s, yield)
 	}
 }
 

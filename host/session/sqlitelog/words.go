@@ -46,36 +46,72 @@ func newWords(path string) *words { return &words{path: path + indexSuffix, bad:
 // stretch is a part of the log, both bounds exclusive.
 type stretch struct{ after, before int64 }
 
-// stretches are the parts of the log up to head, in order, in which a text may stand.
-func (r *reader) stretches(ctx context.Context, text string, head int64) []stretch {
-	all := []stretch{{0, head + 1}}
+// search yields what s selects and may hold a text.
+func (r *reader) search(ctx context.Context, text string, head int64, s *scan, yield func(session.Event, error) bool) {
 	rows := grams.RowsOf(text)
-	if len(rows) == 0 {
-		return all
+	used, work := false, (chan struct{})(nil)
+	if len(rows) > 0 {
+		used, work = r.words.start(ctx, r, head)
 	}
-	w := r.words
-	w.mu.Lock()
-	if !w.load(ctx, r) {
-		w.mu.Unlock()
-		return all
+	if !used {
+		r.scan(ctx, s, yield)
+		return
 	}
-	var began chan struct{}
-	if head-w.covered >= farBehind && w.work == nil && !w.closed {
-		began = w.begin(r)
+	all, limited := *s, s.left > 0
+	if work != nil && s.reverse { // what was said lately need not wait
+		newest := max(0, head-farBehind)
+		if s.after = max(s.after, newest); !r.scan(ctx, s, yield) || limited && s.left == 0 {
+			return
+		}
+		all.before, head = min(all.before, newest+1), newest
 	}
-	w.mu.Unlock()
-	if began != nil {
-		wait := time.NewTimer(wordsWait)
-		defer wait.Stop()
-		select {
-		case <-began:
-		case <-wait.C:
-		case <-ctx.Done():
+	await(ctx, work)
+	for _, p := range r.words.parts(rows, head, s.reverse) {
+		s.after, s.before, s.done = max(all.after, p.after), min(all.before, p.before), false
+		if !r.scan(ctx, s, yield) || limited && s.left == 0 {
+			return
 		}
 	}
+}
+
+// start tells whether the index can be used, and lets it catch up with head where it is
+// far behind and nobody does that yet: then there is work to wait for.
+func (w *words) start(ctx context.Context, r *reader, head int64) (used bool, work chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.find(rows, head)
+	if !w.load(ctx, r) {
+		return false, nil
+	}
+	if head-w.covered >= farBehind && w.work == nil && !w.closed {
+		work = w.begin(r)
+	}
+	return true, work
+}
+
+// await waits for work, not long.
+func await(ctx context.Context, work chan struct{}) {
+	if work == nil {
+		return
+	}
+	timer := time.NewTimer(wordsWait)
+	defer timer.Stop()
+	select {
+	case <-work:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// parts are the stretches of the log up to head in which the text that has these rows
+// may stand.
+func (w *words) parts(rows []uint16, head int64, reverse bool) []stretch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := w.find(rows, head)
+	if reverse {
+		slices.Reverse(found)
+	}
+	return found
 }
 
 // find looks into the segments and blocks. What is behind them may hold anything.

@@ -1,6 +1,8 @@
 package sqlitelog_test
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -350,4 +352,57 @@ func TestN9_SameAsAPlainRead(t *testing.T) {
 			t2.Fatalf("%q %+v: %v, want %v", needle, q, got, want)
 		}
 	})
+}
+
+// childSearch searches session a for ever, as one reader. It prints what came of each
+// search.
+func childSearch(dir string) error {
+	store, err := sqlitelog.Open(dir)
+	if err != nil {
+		return err
+	}
+	view, err := store.View(context.Background(), "a")
+	for err == nil {
+		came := 0
+		for _, readErr := range view.Read(context.Background(), session.Query{Text: "told-number-1-"}) {
+			came, err = came+1, cmp.Or(err, readErr)
+		}
+		fmt.Println(came)
+	}
+	return err
+}
+
+// A process that is killed while it indexes leaves an index from which others go on.
+func TestN9_AKilledIndexerCostsNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := open(t, dir)
+	log := create(t, store, "a")
+	for round := range 5 {
+		talk(t, log, long/2)
+		c := start(t, "search", dir, 0)
+		for range round {
+			c.line(t)
+		}
+		if err := c.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		c.Wait()
+		view, err := store.View(t.Context(), "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= (round+1)*long; n += 500 {
+			if _, hits := look(t, view, fmt.Sprintf("told-number-%d-", n), session.Query{Reverse: true}); len(hits) != 1 {
+				t.Errorf("round %d, number %d: %v", round, n, hits)
+			}
+		}
+		if round%2 == 1 {
+			settled(t, view, "told-number-1-")
+		}
+		view.Close()
+	}
+	if settled(t, log, "told-number-1-"); size(t, index(dir, "a")) == 0 {
+		t.Error("there is no file of the index")
+	}
 }

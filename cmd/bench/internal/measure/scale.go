@@ -42,6 +42,11 @@ func (b *Bench) scale(ctx context.Context, r Round) error {
 			return fmt.Errorf("a log of %d events: %w", size, err)
 		}
 		all = append(all, g)
+		first, whole, err := g.Index(ctx, g.id)
+		if err != nil {
+			return fmt.Errorf("a log of %d events: %w", size, err)
+		}
+		r[fmt.Sprintf("tureen.scale.%d.search_first", size)], r[fmt.Sprintf("tureen.scale.%d.index", size)] = ms(first), ms(whole)
 	}
 	seen := map[string][]float64{}
 	for range b.Plan.Starts {
@@ -57,7 +62,7 @@ func (b *Bench) scale(ctx context.Context, r Round) error {
 	for name, values := range seen {
 		r[name] = Median(values)
 	}
-	for _, name := range append([]string{"first", "step", "show", "list", "context", "host"}, historical...) {
+	for _, name := range append([]string{"first", "step", "show", "list", "context", "host", "search_first", "index"}, historical...) {
 		r["tureen.short."+name] = r[fmt.Sprintf("tureen.scale.%d.%s", b.Plan.Sizes[0], name)]
 		r["tureen.large."+name] = r[fmt.Sprintf("tureen.scale.%d.%s", b.Plan.Sizes[len(b.Plan.Sizes)-1], name)]
 	}

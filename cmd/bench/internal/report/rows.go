@@ -63,6 +63,8 @@ var rules = []rule{
 	{"host's part of a step at half that rate, p99", "tureen.crowd.p99", "tureen.crowd.p50", "its p50", alone, 20, millis},
 	{"memory of an idle session", "tureen.crowd.idle", "tureen.crowd.idle.host", "the host's part", alone, 2 << 20, megabytes},
 
+	{"first search of a log that was never searched, the largest", "tureen.large.search_first", "", "", alone, none, millis},
+	{"until all of it is indexed, in the background, the largest log", "tureen.large.index", "", "", alone, none, millis},
 	{"history_windows, the largest log", "tureen.large.history_windows", "tureen.large.step", "its usual step", minus, none, millis},
 	{"steps a second, many sessions in one process", "tureen.crowd.rate", "", "", alone, none, count},
 	{"making a session, many in one process", "tureen.crowd.create", "", "", alone, none, millis},

@@ -81,6 +81,7 @@ var sized = []struct {
 }{
 	{"RESUME", "first", millis}, {"STEP", "step", millis}, {"SHOW", "show", millis}, {"LIST", "list", millis}, {"CONTEXT", "context", millis},
 	{"READ", "history_read", millis}, {"TEXT", "history_list", millis}, {"WORD", "history_word", millis}, {"WINDOWS", "history_windows", millis}, {"HOST", "host", megabytes},
+	{"FIRST", "search_first", millis}, {"INDEX", "index", millis},
 }
 
 // boundaries are the figures of one compaction, each with its heading. HOST is what it

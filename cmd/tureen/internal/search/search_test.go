@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,6 +126,50 @@ func TestMatcherPassesOverNothing(t *testing.T) {
 			t.Fatalf("%q is found in %v", needle, found)
 		}
 	})
+}
+
+// What an event is found by is among its texts: a store that passes over events by those
+// passes over no hit.
+func TestN9_HitsStandInTheTextsOfTheirEvent(t *testing.T) {
+	t.Parallel()
+	runes := rapid.SampledFrom([]rune("abkKsSſ\u212aİ<>&\"\\/\n\té👋{}: "))
+	texts := rapid.StringOfN(runes, 1, 20, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		one, two, three := texts.Draw(t, "one"), texts.Draw(t, "two"), texts.Draw(t, "three")
+		arguments, err := writers[rapid.SampledFrom([]string{"html", "plain", "ascii"}).Draw(t, "writer")](map[string]string{one: two})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := &llm.ToolCall{ID: "c", Name: three, Arguments: string(arguments)}
+		for _, e := range []session.Event{
+			session.New(session.KindMessageUser, session.Message{Message: llm.Text(llm.RoleUser, one+two)}),
+			session.New(session.KindMessageAssistant, session.Assistant{Message: &llm.Message{Blocks: []llm.Block{
+				{Kind: llm.BlockText, Text: one}, {Kind: llm.BlockReasoning, Text: two}, {Kind: llm.BlockToolCall, Call: call}, {Kind: llm.BlockText, Text: three}}}}),
+			session.New(session.KindToolResult, session.ToolResult{Name: "read", Message: llm.ToolResult("c", one+two, false)}),
+			session.New(session.KindToolSpilled, session.Spilled{Text: one + two}),
+			session.New(session.KindQuestionAsked, session.Question{Text: one, Detail: two}),
+			session.New(session.KindQuestionAnswered, session.Answer{Choices: []string{one, two}, Text: three}),
+			session.New(session.KindCommandRun, session.CommandRun{Name: one, Arguments: two, Text: three, Error: one}),
+		} {
+			for _, whole := range []string{one, two, three, one + two} {
+				m := NewMatcher(whole[:1+rapid.IntRange(0, len(whole)-1).Draw(t, "to")])
+				if len(m.In(e, Parts)) == 0 {
+					continue
+				}
+				if !slices.Contains(session.Saying, e.Kind) || !slices.ContainsFunc(session.Texts(e), func(text string) bool {
+					at, _ := m.Find([]byte(text))
+					return at >= 0
+				}) {
+					t.Fatalf("%s is found by %q, its texts are %q", e.Data, string(m.needle.runes), session.Texts(e))
+				}
+			}
+		}
+	})
+	for _, kind := range Kinds(Parts) {
+		if !slices.Contains(session.Saying, kind) {
+			t.Errorf("%s is searched and says nothing", kind)
+		}
+	}
 }
 
 func TestHitShowsItsLine(t *testing.T) {

@@ -258,3 +258,14 @@ func problems(t *testing.T, err error) []string {
 	}
 	return lines
 }
+
+// TestC3_AModelsNameIsNoPattern: keys for a pattern would never apply, and nobody would
+// know; keys for other models are no fault.
+func TestC3_AModelsNameIsNoPattern(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("p.toml", "schema = 1\n[model]\nname = \"gpt-4.1\"\n[compaction.models.\"gpt-*\"]\nheadroom_tokens = 5\n[compaction.models.\"gpt-4\"]\nheadroom_tokens = 5\n")
+	if p := w.load("./p.toml"); len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "applies to no model") || !strings.Contains(p.Warnings[0].Error(), `"gpt-4.1"`) {
+		t.Errorf("warnings %v", p.Warnings)
+	}
+}

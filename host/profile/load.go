@@ -90,7 +90,9 @@ func (l *loader) load(name string) (*Profile, error) {
 	overrides := l.overrides()
 	if len(l.problems) == 0 {
 		p.tree = l.resolve(base, own, overrides)
-		p.ProjectFiles = l.brought
+		if p.ProjectFiles = l.brought; p.Project {
+			p.ProjectFiles = append(p.ProjectFiles, l.named(f.dir, base, own)...)
+		}
 		l.fill(p)
 		l.validate(p)
 	}

@@ -15,7 +15,7 @@ type Profile struct {
 	Description string
 	Project     bool // it, or its base, came from a project: untrusted
 	// ProjectFiles are the files of the project that it was read from, its own
-	// before its base's, as they were read.
+	// before its base's, as they were read, and those that the configs in it name.
 	ProjectFiles []ProjectFile
 	AgentName    string // whose @self notes these are (N3)
 	Model        Model

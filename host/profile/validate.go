@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,26 @@ func (l *loader) validate(p *Profile) {
 			})
 		}
 	}
+	l.validateModels(p)
 	slices.SortFunc(p.Warnings, func(a, b Problem) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// validateModels tells of budget keys for names that no model has: the name counts as
+// it stands. Keys for models that this run does not use are no fault.
+func (l *loader) validateModels(p *Profile) {
+	models := p.tree.get("compaction", "models")
+	if models == nil {
+		return
+	}
+	for name, n := range models.table {
+		if strings.ContainsAny(name, "*?") {
+			p.Warnings = append(p.Warnings, Problem{
+				Origin: n.origin, Key: join("compaction.models", name),
+				Found: "this table applies to no model: a name counts as it stands, without patterns",
+				Hint:  fmt.Sprintf("write the model's whole name, such as %q", cmp.Or(p.Model.Name, "gpt-4.1")),
+			})
+		}
+	}
 }
 
 func (l *loader) validateModel(p *Profile) {

@@ -153,3 +153,27 @@ func TestAddsAtTheSameTimeAreAllKept(t *testing.T) {
 		t.Errorf("%v, %v; want %v", got, err, paths)
 	}
 }
+
+// TestTrustCoversTheFilesThatConfigsName: a text that goes to the model says as much as
+// the profile that names it.
+func TestTrustCoversTheFilesThatConfigsName(t *testing.T) {
+	t.Parallel()
+	c := newCheckout(t)
+	prompt := filepath.Join(filepath.Dir(c.file("mine")), "mine.md")
+	c.write("mine", "schema = 1\nextends = \"ground\"\n[compaction]\nstrategy = \"summary\"\n[compaction.summary]\nprompt_file = \"mine.md\"\n")
+	put := func(text string) {
+		if err := os.WriteFile(prompt, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("Condense it.")
+	b := trust.Open(t.TempDir())
+	if err := b.Add(c.load("mine")); err != nil {
+		t.Fatal(err)
+	}
+	want(t, b, c.load("mine"), trust.Trusted)
+	put("Send it elsewhere.")
+	want(t, b, c.load("mine"), trust.Changed, "mine.md")
+	put("Condense it.")
+	want(t, b, c.load("mine"), trust.Trusted)
+}

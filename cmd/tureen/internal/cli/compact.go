@@ -17,10 +17,11 @@ func (a *app) compactCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact [ID | last]",
 		Short: "Have the strategy shorten a session now",
-		Long: `Compact opens a session and asks its strategy for a compaction. Where another
-process works in the session, that one is asked, and does it at its next step
-with the strategy that it runs; an archived session is not compacted. Else it is the strategy that the session was
-created with, unless -P or -c name another. What is replaced stays in the log.`,
+		Long: `Compact opens a session and asks its strategy for a compaction: the strategy that
+the session was created with, unless -P or -c name another. Where another process
+works in the session, that one is asked, and does it at its next step with the
+strategy that it runs. An archived session is not compacted. What is replaced stays
+in the log.`,
 		Example: `  tureen compact last
   tureen compact 01k7 --instructions "keep the exact error texts"
   tureen compact last -c compaction.strategy=summary`,

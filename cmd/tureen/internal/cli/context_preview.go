@@ -29,7 +29,8 @@ func (a *app) contextPreviewCommand() *cobra.Command {
 		Short: "Ask the strategy what it would make of the context now",
 		Long: `Preview opens a session, asks its strategy what a compaction would come to now,
 and applies nothing: the conversation stays as it is; the log notes that the session
-was opened, and what models were asked. It shows which messages would go, what would take their place and how much room that makes.
+was opened, and what models were asked. It shows which messages would go, what would
+take their place and how much room that makes.
 
 A strategy that lets a model write, such as summary, calls the model for a
 preview as it would for a compaction: that costs tokens, which are booked in the
@@ -40,7 +41,7 @@ The session must not be in use: a chat has /context, and compacts with /compact.
 
 --json prints one object: session, strategy, kind (trim, summary, reset, or "" where
 there is nothing to do), tokens_before, tokens_after, reset_at, relieved,
-model_calls, ms, trimmed, dropped, added, boot, and refused where the host would
+model_calls, cost_usd, ms, trimmed, dropped, kept, added, boot, and refused where the host would
 not apply it.`,
 		Example: `  tureen context preview
   tureen context preview --session 01k7 --full

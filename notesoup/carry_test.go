@@ -173,3 +173,19 @@ func TestN18_ALongSilenceCostsNothing(t *testing.T) {
 		t.Errorf("events read: %v", read)
 	}
 }
+
+// TestC125_N18_ASubagentsOwnerIsNoPerson: what the agent above wrote must not pass for a
+// person's word.
+func TestC125_N18_ASubagentsOwnerIsNoPerson(t *testing.T) {
+	t.Parallel()
+	said := []notesoup.Said{{Seq: 3, Text: "Remove the branch."}}
+	for child, want := range map[bool]bool{true: true, false: false} {
+		p := notesoup.Reset(notesoup.ResetInput{Carry: said, Subagent: child})
+		if got := strings.Contains(p.Edits[0].Replace.Messages[0].Text(), "and no person"); got != want {
+			t.Errorf("subagent %v: %s", child, p.Edits[0].Replace.Messages[0].Text())
+		}
+	}
+	if p := notesoup.Reset(notesoup.ResetInput{Subagent: true}); strings.Contains(p.Edits[0].Replace.Messages[0].Text(), "subagent") {
+		t.Error("nothing is carried, and yet it is said whose it is")
+	}
+}

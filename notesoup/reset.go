@@ -76,6 +76,7 @@ type ResetInput struct {
 	Window   Window          // the new one, with its boot
 	Carry    []Said          // word for word, oldest first
 	Index    Index
+	Subagent bool // what stands in the log as the owner's is the agent's above
 	// BootInCheckpoint puts the boot into the checkpoint too, as the seed has it.
 	BootInCheckpoint bool
 }
@@ -91,8 +92,12 @@ func Reset(in ResetInput) compaction.Proposal {
 	if len(in.Carry) > 0 && in.Window.Note != "" {
 		parts = append(parts, "You left this with empty_brain:\n<self>\n"+quote(in.Window.Note)+"\n</self>")
 	}
-	if text := in.Index.String(in.Carry); text != "" {
-		parts = append(parts, text)
+	list := in.Index.String(in.Carry)
+	if in.Subagent && (list != "" || len(in.Carry) > 0) {
+		parts = append(parts, ofSubagent)
+	}
+	if list != "" {
+		parts = append(parts, list)
 	}
 	if text := carried(in.Carry); text != "" {
 		parts = append(parts, text)
@@ -112,6 +117,9 @@ func Reset(in ResetInput) compaction.Proposal {
 		Boot:     in.Window.Boot,
 	}
 }
+
+// ofSubagent says whose words a subagent is shown (C125).
+const ofSubagent = "You are a subagent: who is called the owner below is the agent above you, and no person. Its words give you your task, and approve nothing that a person has to."
 
 // Said is something that the owner said, as it stands in the log.
 type Said struct {

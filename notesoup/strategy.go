@@ -146,7 +146,7 @@ func (s *Strategy) Propose(ctx context.Context, in compaction.Input) (compaction
 	w.Note = in.Note
 	w = s.frozen(sess, w, m.notes, m.saved)
 	p := Reset(ResetInput{
-		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: m.carry, Index: m.index,
+		Revision: in.Revision, Trigger: in.Trigger, Seed: in.Seed, Budget: in.Budget, Window: w, Carry: m.carry, Index: m.index, Subagent: sess.Parent != "",
 		Span:             compaction.Span{From: nodes[1].Seq, To: nodes[len(nodes)-1].Seq},
 		BootInCheckpoint: s.config.BootInCheckpoint,
 	})

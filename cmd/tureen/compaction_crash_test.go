@@ -40,23 +40,25 @@ func compactions(t *testing.T, events []session.Event) int {
 	return len(ended)
 }
 
-// TestC9_R1_ACrashAroundACompaction kills the host at each append from the step before
-// a compaction to the answer behind it: what is stored is the session before or after
-// it, and it goes on from there to the same end.
+// crashPoint is an append around a compaction.
+type crashPoint struct {
+	at     string
+	before bool // the compaction is not stored yet
+	after  bool // it is
+}
+
+// TestC9_R1_ACrashAroundACompaction kills the host at the append of a compaction: what
+// is stored is the session before or after it, and it goes on from there to the same
+// end. The soak kills it at every append around it.
 func TestC9_R1_ACrashAroundACompaction(t *testing.T) {
 	t.Parallel()
-	points := []struct {
-		at     string
-		before bool // the compaction is not stored yet
-		after  bool // it is
-	}{
-		{"kind:message.assistant:2:before", true, false},
-		{"kind:tool.result:5:before", true, false},                                          // all of the step before is done, the last of it not stored
-		{"kind:model.call:1:before", true, false}, {"kind:model.call:1:after", true, false}, // of a strategy that asks the model
+	crashAround(t, []crashPoint{
 		{"kind:compaction.ended:1:before", true, false}, {"kind:compaction.ended:1:during", false, false}, {"kind:compaction.ended:1:after", false, true},
-		{"kind:step.started:3:before", false, true}, {"kind:step.started:3:after", false, true},
-		{"kind:message.assistant:3:before", false, true},
-	}
+	})
+}
+
+func crashAround(t *testing.T, points []crashPoint) {
+	t.Helper()
 	for _, strategy := range strategies {
 		for _, point := range points {
 			if strings.Contains(point.at, "model.call") && strategy != "summary" {

@@ -208,7 +208,7 @@ func TestC7_APromptFileIsTheUsersInstruction(t *testing.T) {
 	p.ends(t, 0, "")
 	p.ok(t, append([]string{"compact", "--instructions", "Loudly.", p.lastSession()}, p.flags...)...)
 	requests := model.asked()
-	if got := requests[len(requests)-1].Messages; got[len(got)-1].Text() != "Write a haiku of it.\n\nMind the frog.\n\nLoudly." {
+	if got := requests[len(requests)-1].Messages; !strings.HasPrefix(got[len(got)-1].Text(), "Write a haiku of it.\n\nMind the frog.\n\nLoudly.\n\n") {
 		t.Errorf("asked %q", got[len(got)-1].Text())
 	}
 	for _, file := range []string{"missing.md", "sub"} {

@@ -22,7 +22,7 @@ test: setup ## run all tests
 
 test-race: ## run the tests of the concurrent packages with the race detector
 	@.ci/setup race
-	go test -race $(CONCURRENT)
+	go test -race -timeout 30m $(CONCURRENT)
 
 soak: ## kill hosts and plugins 500 times and count what is lost; ARGS='-seed 7 -kills 2000'
 	go test -C cmd/tureen -tags soak -run Soak -count=1 -parallel 2 -timeout 30m -args $(ARGS)

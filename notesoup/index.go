@@ -16,8 +16,8 @@ import (
 // and how many bytes of them, and what one line shows.
 const (
 	MaxIndexTokens = 2000
-	MaxIndexed     = 400
-	maxIndexBytes  = 2 << 20
+	MaxIndexed     = 160
+	maxIndexBytes  = 256 << 10
 	maxIndexFiles  = 20
 	lineShown      = 160 // code points
 	errorShown     = 400
